@@ -1,0 +1,117 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { afterEach, expect, test } from 'vitest'
+import { renderHelp, runCli } from './cli.ts'
+import { formatSize } from './commands/status.ts'
+import type { Context } from './context.ts'
+import { createExec } from './exec.ts'
+import { writePrivate } from './files.ts'
+import { createKeyPair } from './keys.ts'
+import { agentPaths } from './paths.ts'
+import { claimPidFile, findDaemon } from './pid-file.ts'
+import { renderUnit } from './service.ts'
+
+const directory = mkdtempSync(`${tmpdir()}/postern-agent-`)
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+const exec = createExec('/usr/bin:/bin:/usr/sbin:/sbin')
+
+async function run(isRoot: boolean, ...args: string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const context: Context = {
+    io: {
+      out: (text) => out.push(text),
+      err: (text) => err.push(text),
+      colour: false,
+      readInput: async () => '',
+    },
+    environment: { url: undefined, token: undefined, configDir: directory, path: '', noColour: true },
+    exec,
+    version: '1.2.3',
+    self: { program: 'node', args: [] },
+    isRoot,
+    pid: process.pid,
+    now: Date.now,
+    random: Math.random,
+    signal: new AbortController().signal,
+  }
+  const code = await runCli(context, args)
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
+
+test('help, version and failures; nothing but data on standard output', async () => {
+  expect(await run(false, '--version')).toEqual({ code: 0, out: '1.2.3', err: '' })
+  expect((await run(false, 'connect', '--help')).out).toContain('--fingerprint')
+  expect(await run(false, 'connect')).toMatchObject({ code: 3, out: '' })
+  expect(await run(false, 'toString')).toMatchObject({ code: 2, out: '' })
+  expect(await run(false)).toMatchObject({ code: 2, out: '' })
+  expect(JSON.parse((await run(false, 'status', '--json')).out).error.code).toBe('not-root')
+})
+
+test('status without anything stored', async () => {
+  const { code, out } = await run(true, 'status', '--json')
+  expect(code).toBe(12)
+  expect(JSON.parse(out)).toMatchObject({ state: 'not-connected', server: null })
+})
+
+test('a directory in which somebody else can put things is refused', async () => {
+  mkdirSync(`${directory}/run`, { recursive: true })
+  for (const path of [directory, `${directory}/run`]) {
+    chmodSync(path, 0o777)
+    for (const command of ['connect', 'disconnect', 'status', 'run']) {
+      const outcome = await run(true, command)
+      expect(outcome.code).toBe(1)
+      expect(outcome.err).toBe(`postern: ${path} must belong to root, and nobody else may write to it`)
+    }
+    chmodSync(path, 0o755)
+  }
+  expect((await run(true, 'status')).code).toBe(12)
+})
+
+test('the help fits a terminal', () => {
+  expect(
+    Math.max(
+      ...renderHelp()
+        .split('\n')
+        .map((line) => line.length),
+    ),
+  ).toBeLessThanOrEqual(90)
+})
+
+test('sizes', () => {
+  expect([0, 1023, 1024, 1.5 * 1024 ** 2].map(formatSize)).toEqual(['0 B', '1023 B', '1.0 KB', '1.5 MB'])
+})
+
+test('our keys are what wg makes of them', async () => {
+  const { privateKey, publicKey } = createKeyPair()
+  expect((await exec.run('wg', ['pubkey'], { input: `${privateKey}\n` })).stdout.trim()).toBe(publicKey)
+})
+
+test('one daemon for each directory; a dead one does not count', async () => {
+  const paths = agentPaths(directory)
+  expect(await claimPidFile(paths, process.pid)).toBe(true)
+  expect(await claimPidFile(paths, process.pid)).toBe(false)
+  writeFileSync(paths.pid, JSON.stringify({ pid: process.pid, started: '1' }))
+  expect(await findDaemon(paths)).toBeUndefined()
+  expect(await claimPidFile(paths, process.pid)).toBe(true)
+})
+
+test('private files', async () => {
+  await writePrivate(`${directory}/new/secret`, 'x')
+  expect(statSync(`${directory}/new/secret`).mode & 0o777).toBe(0o600)
+  expect(statSync(`${directory}/new`).mode & 0o777).toBe(0o700)
+  expect(readFileSync(`${directory}/new/secret`, 'utf8')).toBe('x')
+})
+
+test('systemd accepts the unit', async () => {
+  const unit = `${directory}-postern-agent.service`
+  writeFileSync(unit, renderUnit(['/usr/bin/env', '/opt/a b/%n$x', 'run', '--config-dir', '/etc/postern']))
+  const { code, stderr } = await exec.run('systemd-analyze', ['verify', '--man=no', unit])
+  rmSync(unit)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('a program that hangs is ended, one that is missing is told', async () => {
+  expect(await exec.run('sleep', ['60'], { timeoutMs: 100 })).toMatchObject({ code: 124 })
+  expect(await exec.run('no-such-program', [])).toMatchObject({ code: 127 })
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { parseServerUrl } from './connect-options.ts'
+import { AgentError } from './errors.ts'
+import { parseFingerprint } from './trust.ts'
+
+test('the address of the server', () => {
+  expect(parseServerUrl('https://Edge.Example:8443/').origin).toBe('https://edge.example:8443')
+  expect(parseServerUrl('edge.example').origin).toBe('https://edge.example')
+  expect(parseServerUrl('http://127.0.0.1:3000').origin).toBe('http://127.0.0.1:3000')
+  for (const bad of [
+    'http://edge.example',
+    'https://a@b',
+    'https://a/b',
+    'https://a/?q',
+    'ftp://a',
+    'https://',
+  ])
+    expect(() => parseServerUrl(bad), bad).toThrow(AgentError)
+})
+
+test('fingerprints as people paste them', () => {
+  const plain = `sha256:${'0a'.repeat(32)}`
+  expect(parseFingerprint(plain)).toBe(plain)
+  expect(parseFingerprint(`SHA256:${'0A:'.repeat(31)}0A`)).toBe(plain)
+  expect(() => parseFingerprint('sha256:0a')).toThrow(AgentError)
+  expect(() => parseFingerprint(`sha1:${'0a'.repeat(32)}`)).toThrow(AgentError)
+})

@@ -1,0 +1,96 @@
+import type { AgentConfig } from '@postern/contract/agent'
+import { findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
+import { isHostname } from '@postern/net/hostname'
+import { findIp, formatIp, isIp } from '@postern/net/ip'
+import { isWireGuardKey } from '@postern/net/keys'
+import { AgentError } from './errors.ts'
+import { printable } from './io.ts'
+
+/**
+ * The configuration in closed types: every text is the one spelling of an address, a network, a key or a host
+ * name, so that nothing the server sends can mean more than that to a program or a file.
+ */
+export interface Wanted {
+  node: { id: number; name: string; enabled: boolean }
+  /** With prefix length. */
+  addresses: string[]
+  dns: string[]
+  /** Networks behind this node, merged; null when it is no gateway. */
+  gateway: string[] | null
+  peer: {
+    publicKey: string
+    presharedKey: string
+    host: string
+    port: number
+    allowedIps: string[]
+    keepaliveSeconds: number
+  }
+  edgeAddress: string
+}
+
+/** @throws AgentError `server-answer` that names the field the agent cannot use. */
+export function parseWanted(config: AgentConfig): Wanted {
+  const { node, peer } = config
+  const keepalive = peer.keepaliveSeconds
+  if (!Number.isInteger(keepalive) || keepalive < 0 || keepalive > 65_535) throw unusable('keepaliveSeconds')
+  return {
+    node: { id: node.id, name: printable(node.name, 100), enabled: node.enabled },
+    addresses: config.addresses.map(parseInterfaceAddress),
+    dns: config.dns.map((text) => parseAddress(text, 'dns')),
+    gateway: config.gateway && parseNetworks(config.gateway.map(({ subnet }) => subnet)),
+    peer: {
+      publicKey: parseKey(peer.publicKey, 'publicKey'),
+      presharedKey: parseKey(peer.presharedKey, 'presharedKey'),
+      ...parseEndpoint(peer.endpoint),
+      allowedIps: peer.allowedIps.map((text) => parseNetwork(text, 'allowedIps')),
+      keepaliveSeconds: keepalive,
+    },
+    edgeAddress: parseAddress(config.edgeAddress, 'edgeAddress'),
+  }
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export function parseEndpoint(text: string): { host: string; port: number } {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = bracketed ?? plain ?? ''
+  const port = Number(digits)
+  if (!(isIp(host) || isHostname(host)) || port < 1 || port > 65_535) throw unusable('endpoint')
+  return { host: host.toLowerCase(), port }
+}
+
+function parseInterfaceAddress(text: string): string {
+  const ip = findIp(text.split('/')[0] ?? '')
+  const cidr = findCidr(text)
+  if (!ip || !cidr) throw unusable('addresses')
+  return `${formatIp(ip)}/${cidr.prefix}`
+}
+
+function parseAddress(text: string, field: string): string {
+  const ip = findIp(text)
+  if (!ip) throw unusable(field)
+  return formatIp(ip)
+}
+
+function parseNetwork(text: string, field: string): string {
+  const cidr = findCidr(text)
+  if (!cidr) throw unusable(field)
+  return formatCidr(cidr)
+}
+
+function parseNetworks(texts: string[]): string[] {
+  const cidrs = texts.map((text) => findCidr(text) ?? fail('gateway'))
+  return mergeCidrs(cidrs).map(formatCidr)
+}
+
+function parseKey(text: string, field: string): string {
+  if (!isWireGuardKey(text)) throw unusable(field)
+  return text
+}
+
+function fail(field: string): never {
+  throw unusable(field)
+}
+
+function unusable(field: string): AgentError {
+  return new AgentError('server-answer', `The server sent a configuration whose ${field} cannot be used`)
+}

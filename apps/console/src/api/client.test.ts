@@ -1,0 +1,128 @@
+import { endpoints } from '@postern/contract/endpoints'
+import { expect, test, vi } from 'vitest'
+import { ApiError } from './api-error.ts'
+import { createApi } from './client.ts'
+
+function apiThatAnswers(response: () => Response | Promise<Response>, token: string | null = 'secret') {
+  const fetch = vi.fn<typeof globalThis.fetch>(async () => response())
+  const onRefused = vi.fn()
+  const onBadRequest = vi.fn()
+  const api = createApi({ fetch, token: () => token, onRefused, onBadRequest })
+  return { api, fetch, onRefused, onBadRequest }
+}
+
+const json = (status: number, body: unknown) => () => Response.json(body, { status })
+
+async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof ApiError)) throw new Error('no ApiError', { cause: error })
+  return error
+}
+
+test('a call has the filled path, the query without absent keys, the bearer and no body on GET', async () => {
+  const { api, fetch } = apiThatAnswers(json(200, { data: [], page: 1, limit: 5, total: 0 }))
+  await api.listPage(endpoints.listNodeHttpServices, { params: { nodeId: 7 }, query: { page: 1, limit: 5 } })
+  const [url, init] = fetch.mock.calls[0] ?? []
+  expect(url).toBe('/api/services/7/http?page=1&limit=5')
+  expect(init).toMatchObject({ method: 'GET', body: null, credentials: 'same-origin' })
+  expect(init?.headers).toMatchObject({ authorization: 'Bearer secret' })
+})
+
+test('signed out no authorization is sent', async () => {
+  const { api, fetch } = apiThatAnswers(json(200, { token: 't', expires_in: 1 }), null)
+  await api.call(endpoints.login, { body: { username: 'a', password: 'b' } })
+  expect(fetch.mock.calls[0]?.[1]?.headers).not.toHaveProperty('authorization')
+  expect(fetch.mock.calls[0]?.[1]?.body).toBe('{"username":"a","password":"b"}')
+})
+
+test('a bare array is one page of all rows', async () => {
+  const { api } = apiThatAnswers(json(200, []))
+  expect(await api.listAll(endpoints.listDomains, {})).toEqual([])
+})
+
+test('400 shows the message', async () => {
+  const { api, onBadRequest, onRefused } = apiThatAnswers(json(400, { message: 'Unreadable' }))
+  await errorOf(api.call(endpoints.me, {}))
+  expect(onBadRequest).toHaveBeenCalledWith('Unreadable')
+  expect(onRefused).not.toHaveBeenCalled()
+})
+
+test('400 without a message is an unknown error', async () => {
+  const { api, onBadRequest } = apiThatAnswers(() => new Response('<html>', { status: 400 }))
+  await errorOf(api.call(endpoints.me, {}))
+  expect(onBadRequest).toHaveBeenCalledWith('Unknown Error')
+})
+
+test.each([401, 403, 429])('%s with a token ends the session', async (status) => {
+  const { api, onRefused } = apiThatAnswers(json(status, { message: 'no' }))
+  await errorOf(api.call(endpoints.me, {}))
+  expect(onRefused).toHaveBeenCalledOnce()
+})
+
+test.each([401, 429])('%s at the sign-in does not', async (status) => {
+  const { api, onRefused } = apiThatAnswers(json(status, { message: 'no' }), null)
+  await errorOf(api.call(endpoints.login, { body: { username: 'a', password: 'b' } }))
+  expect(onRefused).not.toHaveBeenCalled()
+})
+
+test('a page whose token ran out leaves, too', async () => {
+  const { api, onRefused } = apiThatAnswers(json(401, { message: 'no' }), null)
+  await errorOf(api.call(endpoints.me, {}))
+  expect(onRefused).toHaveBeenCalledOnce()
+})
+
+test.each([
+  ['as the contract has them', [{ field: 'name', message: 'is odd' }]],
+  ['one level deeper', { body: [{ field: 'name', message: 'is odd' }] }],
+])('field errors %s come through', async (_, errors) => {
+  const { api } = apiThatAnswers(json(422, { message: 'Validation failed', errors }))
+  const error = await errorOf(api.call(endpoints.me, {}))
+  expect(error).toMatchObject({ status: 422, errors: [{ field: 'name', message: 'is odd' }] })
+})
+
+test('an answer without a body passes', async () => {
+  const { api } = apiThatAnswers(() => new Response(null, { status: 204 }))
+  expect(await api.call(endpoints.logout, {})).toBeUndefined()
+})
+
+test('an answer that is not of the contract is an error, not a broken page', async () => {
+  const { api } = apiThatAnswers(json(200, { id: 'x' }))
+  expect(await errorOf(api.call(endpoints.me, {}))).toMatchObject({ code: 'answer' })
+})
+
+test('no answer is an error of its own', async () => {
+  const { api } = apiThatAnswers(() => Promise.reject(new TypeError('Failed to fetch')))
+  expect(await errorOf(api.call(endpoints.me, {}))).toMatchObject({ status: 0, code: 'network' })
+})
+
+test('a page that was left hears of the abort and of nothing else', async () => {
+  const { api } = apiThatAnswers(() => Promise.reject(new DOMException('left', 'AbortError')))
+  const signal = AbortSignal.abort()
+  await expect(api.call(endpoints.me, { signal })).rejects.toThrow('left')
+})
+
+test('a file has the name that the server gave it', async () => {
+  const headers = { 'content-disposition': 'attachment; filename="postern-office.conf"' }
+  const { api } = apiThatAnswers(() => new Response('[Interface]', { headers }))
+  const file = await api.download(endpoints.downloadNode, { params: { id: 1 } }, 'config.conf')
+  expect([file.name, await file.blob.text()]).toEqual(['postern-office.conf', '[Interface]'])
+})
+
+test.each(['attachment', 'attachment; filename="../../x"'])(
+  '%s falls back to the default name',
+  async (value) => {
+    const { api } = apiThatAnswers(() => new Response('', { headers: { 'content-disposition': value } }))
+    const file = await api.download(endpoints.downloadNode, { params: { id: 1 } }, 'config.conf')
+    expect(file.name).toBe('config.conf')
+  },
+)
+
+test('a stream carries the token in its address', () => {
+  const { api } = apiThatAnswers(json(200, {}))
+  expect(api.streamUrl(endpoints.streamNodes, { page: 1, search: undefined })).toBe(
+    '/api/nodes/stream?page=1&token=secret',
+  )
+})

@@ -1,0 +1,115 @@
+import { type Endpoint, pathOf } from '@postern/contract/endpoints'
+import type { Page } from '@postern/contract/lists'
+import type * as z from 'zod/mini'
+import { REQUEST_TIMEOUT } from '../util/constants.ts'
+import { parseAnswer, readError } from './answers.ts'
+import { ApiError } from './api-error.ts'
+import type { Answer, CallInput, RawInput, RowOf } from './types.ts'
+
+export interface ApiContext {
+  fetch: typeof globalThis.fetch
+  token: () => string | null
+  /** The session is over: the server refused its token. */
+  onRefused: () => void
+  /** A request that the server could not read; `message` is for people. */
+  onBadRequest: (message: string) => void
+}
+
+export type Api = ReturnType<typeof createApi>
+
+/** The one door to the server. Every function rejects with ApiError. */
+export function createApi(context: ApiContext) {
+  async function send(endpoint: Endpoint, input: RawInput): Promise<Response> {
+    const token = context.token()
+    const response = await request(context, urlOf(endpoint, input), {
+      method: endpoint.method,
+      credentials: 'same-origin',
+      headers: headersFor(token, endpoint),
+      body: endpoint.body ? JSON.stringify(input.body ?? {}) : null,
+      signal: input.signal ?? null,
+    })
+    if (response.ok) return response
+    const error = await readError(response)
+    if (error.status === 400) context.onBadRequest(error.message)
+    // A token that ran out is gone from the cookies; the page that still shows itself must go, too.
+    const isRefused = token === null ? error.status === 401 : [401, 403, 429].includes(error.status)
+    if (isRefused && endpoint.auth !== 'none') context.onRefused()
+    throw error
+  }
+
+  /** Calls an endpoint and answers with what the contract says. */
+  async function call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Answer<E>> {
+    // CallInput is RawInput narrowed by the endpoint.
+    const response = await send(endpoint, input as RawInput)
+    if (!endpoint.answer) return undefined as Answer<E>
+    // The endpoint's own answer schema, whose type the generic cannot follow.
+    return parseAnswer(endpoint.answer as z.ZodMiniType<Answer<E>>, response)
+  }
+
+  /** One page of a list endpoint; the query carries `limit`. */
+  async function listPage<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Page<RowOf<E>>> {
+    const answer: unknown = await call(endpoint, input)
+    if (Array.isArray(answer)) return { data: answer, page: 1, limit: answer.length, total: answer.length }
+    // Checked against the list's schema, which is a page or an array.
+    return answer as Page<RowOf<E>>
+  }
+
+  /** All rows of a list endpoint; the query has no `limit`. */
+  async function listAll<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<RowOf<E>[]> {
+    return (await listPage(endpoint, input)).data
+  }
+
+  /** A file, with the name that the server gave it. */
+  async function download<E extends Endpoint>(endpoint: E, input: CallInput<E>, fallback: string) {
+    const response = await send(endpoint, input as RawInput)
+    return {
+      name: fileName(response.headers.get('content-disposition'), fallback),
+      blob: await response.blob(),
+    }
+  }
+
+  /** The address of a stream, which carries the session's token. */
+  function streamUrl<E extends Endpoint>(
+    endpoint: E,
+    query: Record<string, string | number | undefined>,
+  ): string {
+    return urlOf(endpoint, { query: { ...query, token: context.token() ?? undefined } })
+  }
+
+  return { call, listPage, listAll, download, streamUrl, onRefused: context.onRefused }
+}
+
+function urlOf(endpoint: Endpoint, input: RawInput): string {
+  const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(input.query ?? {}))
+    if (value !== undefined && value !== '') query.set(key, String(value))
+  const path = pathOf(endpoint, input.params)
+  return query.size > 0 ? `${path}?${query}` : path
+}
+
+function headersFor(token: string | null, endpoint: Endpoint): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(endpoint.body ? { 'content-type': 'application/json' } : {}),
+  }
+}
+
+async function request(context: ApiContext, url: string, init: RequestInit): Promise<Response> {
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT)
+  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
+  try {
+    return await context.fetch(url, { ...init, signal })
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause
+    const reason = timeout.aborted
+      ? `The server did not answer within ${REQUEST_TIMEOUT / 1000} seconds.`
+      : 'The server could not be reached.'
+    throw new ApiError(`${reason} What is published keeps running.`, { status: 0, code: 'network', cause })
+  }
+}
+
+function fileName(disposition: string | null, fallback: string): string {
+  const match = disposition?.match(/filename=(?:"([^"/\\]+)"|([^"\s;/\\]+)(?:;|$))/)
+  return match?.[1] ?? match?.[2] ?? fallback
+}

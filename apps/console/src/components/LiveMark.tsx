@@ -1,0 +1,23 @@
+import type { StreamState } from '../api/open-stream.ts'
+import { Spinner } from '../ui/Spinner.tsx'
+
+/** Whether what the page shows follows the server. */
+export function LiveMark({ state, text = 'Updates live' }: { state: StreamState; text?: string }) {
+  return (
+    <p className="mark" role="status">
+      {state === 'live' && (
+        <>
+          <span className="beat" aria-hidden="true" />
+          {text}
+        </>
+      )}
+      {state === 'reconnecting' && (
+        <>
+          <Spinner />
+          Reconnecting
+        </>
+      )}
+      {state === 'lost' && 'No live updates'}
+    </p>
+  )
+}

@@ -1,0 +1,36 @@
+import type { Node } from '@postern/contract/nodes'
+import { Badge } from '../ui/Badge.tsx'
+
+/** What kind of node it is; the tooltip says what that means. */
+export function NodeType({ node }: { node: Node }) {
+  if (node.isLocal)
+    return (
+      <Badge kind="local" tooltip="Created automatically to expose internal services running on this server.">
+        Local
+      </Badge>
+    )
+  if (!node.isGateway)
+    return (
+      <Badge kind="node" tooltip="Standard client, only routes traffic to itself.">
+        Node
+      </Badge>
+    )
+  return (
+    <Badge kind="gateway" tooltip={<GatewayWords node={node} />}>
+      Gateway
+    </Badge>
+  )
+}
+
+function GatewayWords({ node }: { node: Node }) {
+  return (
+    <>
+      {node.gatewayNetworks?.map((network) => (
+        <span className="mono" key={`${network.interface} ${network.subnet}`}>
+          {network.interface}: {network.subnet}{' '}
+        </span>
+      ))}
+      Forwards traffic to these networks and handles external connections.
+    </>
+  )
+}

@@ -1,0 +1,18 @@
+import { Moon, Sun, SunMoon } from 'lucide-react'
+import { nextScheme, useScheme } from '../stores/theme.ts'
+import { IconButton } from '../ui/IconButton.tsx'
+
+const LOOKS = {
+  auto: { icon: SunMoon, words: 'follow the system' },
+  light: { icon: Sun, words: 'light' },
+  dark: { icon: Moon, words: 'dark' },
+} as const
+
+/** Goes through system, light and dark. */
+export function ThemeToggle() {
+  const [scheme, setScheme] = useScheme()
+  const { icon, words } = LOOKS[scheme]
+  return (
+    <IconButton label={`Colour scheme: ${words}`} icon={icon} onClick={() => setScheme(nextScheme(scheme))} />
+  )
+}

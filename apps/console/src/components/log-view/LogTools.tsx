@@ -1,0 +1,62 @@
+import { Download, ListX, Pause, Play, WrapText } from 'lucide-react'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { IconButton } from '../../ui/IconButton.tsx'
+import { SearchField } from '../../ui/SearchField.tsx'
+import { LOG_LEVELS } from './log-line.ts'
+import type { LogViewState } from './use-log-view.ts'
+
+const WORDS = { error: 'Error', warn: 'Warn', info: 'Info', debug: 'Debug' } as const
+
+interface Props {
+  view: LogViewState
+  wrap: boolean
+  onWrap: (wrap: boolean) => void
+  onClear: () => void
+  onDownload: () => void
+}
+
+export function LogTools({ view, wrap, onWrap, onClear, onDownload }: Props) {
+  const isEmpty = view.shown.length === 0
+  return (
+    <div className="tools logs">
+      <Button icon={view.isPaused ? Play : Pause} onClick={view.togglePause}>
+        {view.isPaused ? 'Resume' : 'Pause'}
+      </Button>
+      <LevelChips view={view} />
+      <SearchField
+        label="Filter lines"
+        placeholder="Filter lines"
+        value={view.text}
+        onSearch={view.setText}
+      />
+      <div className="tools-end">
+        <IconButton label="Wrap lines" icon={WrapText} aria-pressed={wrap} onClick={() => onWrap(!wrap)} />
+        <CopyButton iconOnly label="Copy lines" value={view.shown.map((line) => line.text).join('\n')} />
+        <IconButton label="Download lines" icon={Download} disabled={isEmpty} onClick={onDownload} />
+        <IconButton label="Clear" icon={ListX} disabled={view.lines.length === 0} onClick={onClear} />
+      </div>
+    </div>
+  )
+}
+
+function LevelChips({ view }: { view: LogViewState }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: these are buttons of a tool bar, not a part of a form
+    <div className="chips" role="group" aria-label="Levels">
+      {LOG_LEVELS.map((level) => (
+        <button
+          key={level}
+          type="button"
+          data-level={level}
+          aria-pressed={!view.hidden.has(level)}
+          onClick={() => view.toggle(level)}
+        >
+          <i />
+          {WORDS[level]}
+          <b>{view.counts[level]}</b>
+        </button>
+      ))}
+    </div>
+  )
+}

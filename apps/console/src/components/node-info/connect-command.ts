@@ -1,0 +1,42 @@
+import type { Config } from '@postern/contract/config'
+
+export interface CommandPart {
+  kind: 'text' | 'flag' | 'secret'
+  text: string
+}
+
+/** What stands in the place of the token wherever the command is shown. */
+const HIDDEN = 'SECRET'
+
+/** Where a node reaches this installation: the page's own origin, unless only this machine can use that. */
+export function connectUrl(origin: string, config: Pick<Config, 'publicUrl'>): string {
+  return isLoopback(new URL(origin).hostname) ? config.publicUrl : origin
+}
+
+function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
+  )
+}
+
+/** The command in parts to be drawn, with the token hidden. Only https has a certificate to be pinned. */
+export function renderConnectCommand(
+  origin: string,
+  config: Pick<Config, 'publicUrl' | 'caFingerprint'>,
+): CommandPart[] {
+  const url = connectUrl(origin, config)
+  const parts: CommandPart[] = [
+    { kind: 'text', text: 'postern connect ' },
+    { kind: 'flag', text: '--url=' },
+    { kind: 'text', text: `${url} ` },
+    { kind: 'flag', text: '--token=' },
+    { kind: 'secret', text: HIDDEN },
+  ]
+  if (!url.startsWith('https:')) return parts
+  return [...parts, { kind: 'flag', text: ' --fingerprint=' }, { kind: 'text', text: config.caFingerprint }]
+}
+
+/** The command as it is copied, with the real token. */
+export function connectCommandText(parts: readonly CommandPart[], token: string): string {
+  return parts.map((part) => (part.kind === 'secret' ? token : part.text)).join('')
+}

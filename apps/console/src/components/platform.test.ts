@@ -1,0 +1,53 @@
+import type { Edge } from '@postern/contract/edge'
+import { expect, test } from 'vitest'
+import { brokenParts, platformState } from './platform.ts'
+
+const fine = { state: 'ok', detail: '' } as const
+const EDGE: Edge = {
+  id: 1,
+  name: 'edge-1',
+  connected: true,
+  version: '1.0.0',
+  wanted: 7,
+  applied: 7,
+  problems: [],
+  dataPlane: { haproxy: fine, wireguard: fine, nftables: fine },
+  lastSeen: null,
+}
+const problem = { scope: { kind: 'service', id: 2 }, message: 'Port 443 is taken.' } as const
+
+test('all in force', () => {
+  expect(platformState([EDGE])).toMatchObject({ kind: 'ok', text: 'In sync', revision: 7 })
+})
+
+test('a change on its way', () => {
+  expect(platformState([{ ...EDGE, wanted: 8 }])).toMatchObject({ kind: 'applying', revision: 8 })
+})
+
+test('problems in words', () => {
+  expect(platformState([{ ...EDGE, problems: [problem] }])).toMatchObject({
+    kind: 'problem',
+    text: '1 problem',
+    details: ['Port 443 is taken.'],
+  })
+})
+
+test.each([
+  ['no edge', []],
+  ['an edge that went away', [{ ...EDGE, connected: false }]],
+])('%s is a problem, not in sync', (_, edges) => {
+  expect(platformState(edges).kind).toBe('problem')
+})
+
+test('a missing part is named with what it means', () => {
+  const haproxy = { state: 'missing', detail: 'The program is not installed' } as const
+  const edge = { ...EDGE, dataPlane: { haproxy, wireguard: fine, nftables: fine } }
+  expect(brokenParts([edge])).toEqual([
+    'HAProxy is missing: The program is not installed. Nothing is published over HTTP and HTTPS.',
+  ])
+  expect(platformState([edge]).kind).toBe('problem')
+})
+
+test('an edge that has not reported yet has no broken parts', () => {
+  expect(brokenParts([{ ...EDGE, dataPlane: null }])).toEqual([])
+})

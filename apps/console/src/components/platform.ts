@@ -1,0 +1,71 @@
+import type { DataPlane, Edge } from '@postern/contract/edge'
+
+export interface PlatformState {
+  kind: 'ok' | 'applying' | 'problem'
+  text: string
+  /** The revision, where it says something. */
+  revision: number | null
+  /** One line each, in the words of the part that has the problem. */
+  details: string[]
+}
+
+const PARTS = {
+  haproxy: { name: 'HAProxy', means: 'Nothing is published over HTTP and HTTPS.' },
+  wireguard: { name: 'WireGuard', means: 'No node can connect.' },
+  nftables: { name: 'nftables', means: 'Nodes are not kept apart and reach no internet.' },
+} as const satisfies Record<keyof DataPlane, { name: string; means: string }>
+
+/** The parts of the data plane that do not do their job, in words for people. */
+export function brokenParts(edges: readonly Edge[]): string[] {
+  return edges.flatMap(({ dataPlane }) => {
+    if (!dataPlane) return []
+    const names = ['haproxy', 'wireguard', 'nftables'] as const
+    return names
+      .filter((part) => dataPlane[part].state !== 'ok')
+      .map((part) => {
+        const { state, detail } = dataPlane[part]
+        const { name, means } = PARTS[part]
+        return `${name} ${state === 'missing' ? 'is missing' : 'does not work'}: ${endSentence(detail)} ${means}`
+      })
+  })
+}
+
+/** The edges that are not there, in words for people. */
+export function absentEdges(edges: readonly Edge[]): string[] {
+  return edges
+    .filter(({ connected }) => !connected)
+    .map(({ name }) => `${name} is not connected. What is published keeps running; changes wait.`)
+}
+
+/** Whether what the console shows is in force. */
+export function platformState(edges: readonly Edge[]): PlatformState {
+  const problem = (text: string, details: string[]) =>
+    ({ kind: 'problem', text, revision: null, details }) as const
+  if (edges.length === 0) return problem('No edge yet', ['No edge has connected to this server yet.'])
+  const absent = absentEdges(edges)
+  if (absent.length > 0) return problem('Edge not connected', absent)
+  const broken = brokenParts(edges)
+  const reported = edges.flatMap((edge) => edge.problems.map(({ message }) => message))
+  if (broken.length > 0) return problem('Data plane broken', [...broken, ...reported])
+  const wanted = Math.max(...edges.map((edge) => edge.wanted))
+  const applied = Math.min(...edges.map((edge) => edge.applied))
+  if (applied < wanted)
+    return {
+      kind: 'applying',
+      text: 'Applying',
+      revision: wanted,
+      details: ['The edge is taking over the last change.'],
+    }
+  if (reported.length > 0)
+    return problem(reported.length === 1 ? '1 problem' : `${reported.length} problems`, reported)
+  return {
+    kind: 'ok',
+    text: 'In sync',
+    revision: applied,
+    details: ['The edge runs what the console shows.'],
+  }
+}
+
+function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

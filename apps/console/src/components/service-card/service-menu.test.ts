@@ -1,0 +1,50 @@
+import type { HttpService } from '@postern/contract/services'
+import { describe, expect, it } from 'vitest'
+import { serviceMenu } from './service-menu.ts'
+
+const verb = () => undefined
+const verbs = { info: verb, logs: verb, enable: verb, disable: verb, remove: verb }
+const service: HttpService = {
+  id: 1,
+  nodeId: 2,
+  name: 'web',
+  domain: null,
+  pathLocation: '/',
+  backendProto: 'http',
+  backendHost: null,
+  backendPort: 80,
+  allowedIps: [],
+  blockedIps: [],
+  enabled: true,
+  ssl: true,
+  publicAccess: null,
+  system: false,
+  state: { phase: 'live', problem: null },
+  created_at: '',
+  updated_at: '',
+}
+const texts = (...input: Parameters<typeof serviceMenu>) =>
+  serviceMenu(...input).map((group) => group.map((item) => item.text))
+
+describe('the menu of a service', () => {
+  it('edits in the context of its node', () => {
+    expect(texts(service, { ...verbs, edit: verb })).toEqual([
+      ['Info', 'Logs Monitor'],
+      ['Edit Service'],
+      ['Disable Access', 'Delete Service'],
+    ])
+  })
+  it('leads to the node elsewhere, and enables what is disabled', () => {
+    expect(texts({ ...service, enabled: false }, { ...verbs, goToNode: verb })).toEqual([
+      ['Info', 'Logs Monitor'],
+      ['Go to node'],
+      ['Enable Access', 'Delete Service'],
+    ])
+  })
+  it('offers neither to disable nor to delete the console itself', () => {
+    expect(texts({ ...service, system: true }, { ...verbs, edit: verb })).toEqual([
+      ['Info', 'Logs Monitor'],
+      ['Edit Service'],
+    ])
+  })
+})

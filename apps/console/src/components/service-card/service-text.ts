@@ -1,0 +1,42 @@
+import type { HttpService } from '@postern/contract/services'
+
+type Target = Pick<HttpService, 'backendProto' | 'backendHost' | 'backendPort'>
+
+/** Where a service leads, in the words of its row. */
+export function proxyText({ backendProto, backendHost, backendPort }: Target): string {
+  const target = backendHost
+    ? `${bracketed(backendHost)}:${backendPort}`
+    : `${backendProto}://localhost:${backendPort}`
+  return `Proxy -> ${target}`
+}
+
+/** Where a service leads, as an address. */
+export function backendText({ backendProto, backendHost, backendPort }: Target): string {
+  return `${backendProto}://${bracketed(backendHost || 'localhost')}:${backendPort}`
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** A list of addresses in one line, or `none` when it restricts nothing. */
+export function ipListText(list: readonly string[] | null, none: string): string {
+  return list && list.length > 0 ? list.join(', ') : none
+}
+
+/** Who may come, for the mark beside the name; undefined when everybody may. */
+export function restrictionText({
+  allowedIps,
+  blockedIps,
+}: Pick<HttpService, 'allowedIps' | 'blockedIps'>): string | undefined {
+  const allowed = allowedIps.length > 0 ? `Only ${brief(allowedIps)} may connect` : undefined
+  const blocked = blockedIps.length > 0 ? `${brief(blockedIps)} may not connect` : undefined
+  return [allowed, blocked].filter(Boolean).join('; ') || undefined
+}
+
+const SHOWN = 3
+
+function brief(list: readonly string[]): string {
+  const more = list.length - SHOWN
+  return more > 0 ? `${list.slice(0, SHOWN).join(', ')} and ${more} more` : list.join(', ')
+}

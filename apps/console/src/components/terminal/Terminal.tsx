@@ -1,0 +1,42 @@
+import { SquareTerminal } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { TERMINAL_STEP } from '../../util/constants.ts'
+import { useReveal } from './use-reveal.ts'
+
+interface TerminalProps {
+  command: ReactNode
+  /** What the command prints, line by line; the last line is its success. */
+  results: readonly string[]
+  /** Stands at the end of the title, like a copy button. */
+  action: ReactNode
+}
+
+/** A terminal in which a command runs before one's eyes. Lines to come hold their place. */
+export function Terminal({ command, results, action }: TerminalProps) {
+  const shown = useReveal(results.length + 1, TERMINAL_STEP)
+  return (
+    <figure className="term" aria-label="Terminal example">
+      <figcaption>
+        <SquareTerminal className="ic" aria-hidden />
+        Terminal
+        {action}
+      </figcaption>
+      <pre>
+        <span className="ps">$</span> {command}
+        {results.map((text, index) => (
+          <span key={text} className={resultClass(index + 1 < shown, index === results.length - 1)}>
+            {`\n${text}`}
+          </span>
+        ))}
+        {'\n'}
+        <span className="cur" aria-hidden>
+          {' '}
+        </span>
+      </pre>
+    </figure>
+  )
+}
+
+function resultClass(isShown: boolean, isLast: boolean): string {
+  return `${isLast ? 'ok' : 'ot'}${isShown ? '' : ' later'}`
+}

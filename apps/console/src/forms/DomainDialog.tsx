@@ -1,0 +1,70 @@
+import { type Domain, DomainForm as DomainSchema } from '@postern/contract/domains'
+import { endpoints } from '@postern/contract/endpoints'
+import { MESSAGES } from '@postern/contract/messages'
+import { useQueryClient } from '@tanstack/react-query'
+import { useWatch } from 'react-hook-form'
+import { useApi } from '../api/context.ts'
+import { Field } from '../ui/Field.tsx'
+import { FormDialog } from '../ui/FormDialog.tsx'
+import { TextInput } from '../ui/TextInput.tsx'
+import { toast } from '../ui/toast.ts'
+import { TextField } from './bound-fields.tsx'
+import { domainValues, NEW_DOMAIN } from './domain-values.ts'
+import { SkipValidationField } from './SkipValidationField.tsx'
+import { useFormDialog } from './use-form-dialog.ts'
+import { useSkipOffered } from './use-skip-offered.ts'
+
+interface Props {
+  /** The domain to edit; without one a new domain is made. */
+  domain?: Domain | undefined
+  /** Gets the domain when it was saved. */
+  onClose: (saved?: Domain) => void
+}
+
+export function DomainDialog({ domain, onClose }: Props) {
+  const api = useApi()
+  const queries = useQueryClient()
+  const { form, dialog } = useFormDialog({
+    schema: DomainSchema,
+    record: domain,
+    valuesOf: (record) => (record ? domainValues(record) : NEW_DOMAIN),
+    create: (body) => api.call(endpoints.createDomain, { body }),
+    update: ({ id }, body) => api.call(endpoints.updateDomain, { params: { id }, body }),
+    fetch: ({ id }) => api.call(endpoints.getDomain, { params: { id } }),
+    onSaved: (saved) => {
+      void queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
+      toast.success(domain ? 'Domain updated successfully!' : 'Domain created successfully!')
+      onClose(saved)
+    },
+  })
+  const { control } = form
+  const skips = useWatch({ control, name: 'skipValidation' })
+  const offersSkip = useSkipOffered(control, () => true)
+  return (
+    <FormDialog
+      title="Domain & SSL Settings"
+      description="Set up a domain pointing to Postern"
+      onClose={() => onClose()}
+      {...dialog}
+    >
+      <TextField
+        control={control}
+        name="domain"
+        label="Domain"
+        required
+        mono
+        autoFocus={!domain}
+        disabled={domain !== undefined}
+        placeholder="app.example.com"
+        hint={domain ? 'The name of a domain stays as it is.' : 'Its DNS record must point to this server.'}
+      />
+      {offersSkip && <SkipValidationField control={control} onTicked={() => form.clearErrors('domain')} />}
+      <Field
+        label="SSL Certificate Type"
+        hint={skips ? MESSAGES.selfSignedOnly : 'Signed by the local authority of this installation.'}
+      >
+        {(ids) => <TextInput {...ids} value="Self Signed" readOnly />}
+      </Field>
+    </FormDialog>
+  )
+}

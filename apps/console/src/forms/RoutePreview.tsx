@@ -1,0 +1,31 @@
+import type { Node } from '@postern/contract/nodes'
+import type { HttpServiceFormInput } from '@postern/contract/services'
+import { ArrowRight } from 'lucide-react'
+import { type Control, useWatch } from 'react-hook-form'
+import { useConfig } from '../hooks/use-config.ts'
+import { previewRoute } from './http-service-values.ts'
+
+interface Props {
+  control: Control<HttpServiceFormInput>
+  node: Node
+}
+
+/** What the form makes of itself so far: public address, node, backend. */
+export function RoutePreview({ control, node }: Props) {
+  const config = useConfig().data
+  const { from, to } = previewRoute(useWatch({ control }), config?.publicUrl)
+  return (
+    <p className="preview">
+      <span className="sr">Route: </span>
+      <span className="mono" title={from}>
+        {from}
+      </span>
+      <ArrowRight className="ic" aria-label="to" />
+      <b>{node.name}</b>
+      <ArrowRight className="ic" aria-label="to" />
+      <span className="mono" title={to}>
+        {to}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,22 @@
+import { lazy } from 'react'
+
+const forms = {
+  node: () => import('./NodeDialog.tsx'),
+  httpService: () => import('./HttpServiceDialog.tsx'),
+  domain: () => import('./DomainDialog.tsx'),
+}
+
+/**
+ * The forms, loaded when first opened. Each takes the record to edit (none: a new one) and `onClose`, which
+ * gets the record that was made when all of it is over, also the dialog that shows it.
+ */
+export const NodeDialog = lazy(async () => ({ default: (await forms.node()).NodeDialog }))
+export const HttpServiceDialog = lazy(async () => ({
+  default: (await forms.httpService()).HttpServiceDialog,
+}))
+export const DomainDialog = lazy(async () => ({ default: (await forms.domain()).DomainDialog }))
+
+/** Loads the forms before they are asked for, so that they open at once, also while the server is away. */
+export async function preloadForms(): Promise<void> {
+  await Promise.all([forms.node(), forms.httpService(), forms.domain()])
+}

@@ -1,0 +1,111 @@
+import { toFieldErrors } from '@postern/contract/errors'
+import { HttpServiceForm } from '@postern/contract/services'
+import { describe, expect, it } from 'vitest'
+import {
+  canNameHost,
+  findHostError,
+  httpServiceSchema,
+  httpServiceValues,
+  NEW_HTTP_SERVICE,
+  previewRoute,
+} from './http-service-values.ts'
+
+const plain = { isGateway: false, isLocal: false }
+const gateway = { isGateway: true, isLocal: false }
+const local = { isGateway: false, isLocal: true }
+
+describe('the values of the service form', () => {
+  it('of a new service are http, port 80 and path /', () => {
+    expect(HttpServiceForm.parse({ ...NEW_HTTP_SERVICE, name: 'web', domain: 'a.example.com' })).toEqual({
+      name: 'web',
+      domain: 'a.example.com',
+      pathLocation: '/',
+      backendProto: 'http',
+      backendHost: null,
+      backendPort: 80,
+      allowedIps: [],
+      blockedIps: [],
+      skipValidation: false,
+    })
+  })
+
+  it('of an existing one go through the contract and come back as they were', () => {
+    const service = {
+      id: 1,
+      nodeId: 2,
+      name: 'web',
+      domain: null,
+      pathLocation: '/app',
+      backendProto: 'https' as const,
+      backendHost: '10.0.0.1',
+      backendPort: 8443,
+      allowedIps: ['10.0.0.0/8'],
+      blockedIps: [],
+      enabled: true,
+      ssl: true,
+      publicAccess: null,
+      system: false,
+      state: { phase: 'live' as const, problem: null },
+      created_at: '',
+      updated_at: '',
+    }
+    expect(HttpServiceForm.parse(httpServiceValues(service))).toEqual({
+      name: 'web',
+      domain: null,
+      pathLocation: '/app',
+      backendProto: 'https',
+      backendHost: '10.0.0.1',
+      backendPort: 8443,
+      allowedIps: ['10.0.0.0/8'],
+      blockedIps: [],
+      skipValidation: false,
+    })
+  })
+})
+
+describe('the backend host', () => {
+  it('is for gateways and the local node, and required there', () => {
+    expect([plain, gateway, local].map(canNameHost)).toEqual([false, true, true])
+    expect(findHostError(gateway, '  ')).toBe('This field is required')
+    expect(findHostError(local, '127.0.0.1')).toBeUndefined()
+    expect(findHostError(plain, '')).toBeUndefined()
+    expect(findHostError(plain, 'nas')).toMatch(/plain node/)
+    expect(findHostError(plain, null)).toBeUndefined()
+  })
+
+  it('is checked together with everything else', () => {
+    const result = httpServiceSchema(gateway).safeParse({ ...NEW_HTTP_SERVICE, pathLocation: '' })
+    expect(toFieldErrors(result.error?.issues ?? []).map((error) => error.field)).toEqual([
+      'name',
+      'domain',
+      'backendHost',
+    ])
+    const form = { ...NEW_HTTP_SERVICE, name: 'web', domain: 'a.example.com' }
+    expect(httpServiceSchema(plain).safeParse(form).success).toBe(true)
+    expect(httpServiceSchema(plain).safeParse({ ...form, backendHost: 'nas' }).success).toBe(false)
+    expect(httpServiceSchema(local).safeParse({ ...form, backendHost: 'nas' }).success).toBe(true)
+  })
+})
+
+describe('the preview of the route', () => {
+  it('shows what was typed, and the backend that follows from it', () => {
+    expect(
+      previewRoute({ ...NEW_HTTP_SERVICE, domain: ' App.example.com', pathLocation: '/v1' }, 'https://x'),
+    ).toEqual({
+      from: 'https://app.example.com/v1',
+      to: 'http://localhost:80',
+    })
+  })
+  it('without a domain is the address of the installation', () => {
+    const route = previewRoute(
+      { ...NEW_HTTP_SERVICE, pathLocation: 'app', backendHost: 'nas', backendPort: undefined },
+      'https://203.0.113.1:8443',
+    )
+    expect(route).toEqual({ from: 'https://203.0.113.1:8443/app', to: 'http://nas:80' })
+  })
+  it('carries the port of the installation', () => {
+    expect(previewRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, 'https://x:8443').from).toBe(
+      'https://a.test:8443/',
+    )
+  })
+})

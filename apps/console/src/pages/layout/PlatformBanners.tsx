@@ -1,0 +1,37 @@
+import { absentEdges, brokenParts } from '../../components/platform.ts'
+import { useConfig } from '../../hooks/use-config.ts'
+import { useLasting } from '../../hooks/use-lasting.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
+import { serverUrls } from '../../util/urls.ts'
+import { useEdges } from './queries.ts'
+
+/** What keeps the whole installation from working, across the top of every page. */
+export function PlatformBanners() {
+  const config = useConfig()
+  const edges = useEdges()
+  const absent = absentEdges(edges.data ?? [])
+  // After a start of the server an edge needs a moment to come back.
+  const isAbsent = useLasting(absent.length > 0, EDGE_ABSENCE_SHOWN)
+  const broken = [...(isAbsent ? absent : []), ...brokenParts(edges.data ?? [])]
+  const isPrivate = config.data?.publicHostIsPrivate === true
+  if (broken.length === 0 && !isPrivate) return null
+  return (
+    <div className="banners">
+      {broken.map((words) => (
+        <Banner key={words} kind="bad" role="status">
+          <p>{words}</p>
+        </Banner>
+      ))}
+      {isPrivate && (
+        <Banner kind="warn" role="status">
+          <p>
+            The public address <span className="mono">{config.data?.VPN_HOST}</span> is private: visitors and
+            nodes outside of this network cannot reach it. Set <code>POSTERN_PUBLIC_HOST</code> to the public
+            one and start again. <a href={serverUrls.docs()}>Documentation</a>
+          </p>
+        </Banner>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { endpoints } from '@postern/contract/endpoints'
+import type { HttpService } from '@postern/contract/services'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from 'react-router'
+import { useApi } from '../../api/context.ts'
+import { apiQuery } from '../../api/queries.ts'
+import { LogView } from '../../components/log-view/LogView.tsx'
+import { Page } from '../../components/Page.tsx'
+import { RecordError } from '../../components/RecordError.tsx'
+import { PublicAccess } from '../../components/service-card/PublicAccess.tsx'
+import { urls } from '../../util/urls.ts'
+import '../../styles/logs.css'
+import '../../styles/service.css'
+
+/** The requests of one service, as they end. */
+export function ServiceLogsPage() {
+  const params = useParams()
+  const [nodeId, id] = [Number(params.nodeId), Number(params.id)]
+  const api = useApi()
+  const query = useQuery(apiQuery(api, endpoints.getHttpService, { params: { nodeId, id } }))
+  const service = query.data
+  return (
+    <Page
+      title={service ? `Logs of ${service.name}` : 'Logs'}
+      className="fill"
+      crumbs={[
+        { text: 'Nodes', to: urls.nodes() },
+        { text: 'HTTP Services', to: urls.node(nodeId) },
+        { text: 'Real Time Logs' },
+      ]}
+    >
+      {query.isError ? (
+        <div className="panel">
+          <h1 className="sr">Real Time Logs</h1>
+          <RecordError
+            error={query.error}
+            what="service"
+            busy={query.isFetching}
+            onRetry={() => query.refetch()}
+            back={
+              <Link className="btn" to={urls.node(nodeId)}>
+                Go to node
+              </Link>
+            }
+          />
+        </div>
+      ) : (
+        service && (
+          <LogView
+            key={id}
+            query={{ type: 'http', id }}
+            subject={service.name}
+            title={<ServiceTitle service={service} />}
+          />
+        )
+      )}
+    </Page>
+  )
+}
+
+function ServiceTitle({ service }: { service: HttpService }) {
+  const api = useApi()
+  const node = useQuery(apiQuery(api, endpoints.getNode, { params: { id: service.nodeId } })).data
+  return (
+    <div className="title">
+      <h1>{service.name}</h1>
+      <span className="sub">
+        <PublicAccess service={service} />
+      </span>
+      {node && (
+        <span className="sub">
+          on <Link to={urls.node(node.id)}>{node.name}</Link>
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { createSession, isConsolePath, type SessionHost } from './session.ts'
+
+let cookies: string[]
+let stored: Map<string, string>
+
+function hostAt(pathname: string, protocol = 'https:'): SessionHost {
+  return {
+    // Like a browser: setting adds one cookie, reading gives those that are still there.
+    cookies: {
+      get cookie() {
+        const last = cookies.at(-1) ?? ''
+        return last.startsWith('token=;') ? '' : (last.split('; ')[0] ?? '')
+      },
+      set cookie(text: string) {
+        cookies.push(text)
+      },
+    },
+    storage: {
+      getItem: (key) => stored.get(key) ?? null,
+      setItem: (key, value) => stored.set(key, value),
+      removeItem: (key) => stored.delete(key),
+    },
+    location: { protocol, pathname, search: '?page=2' },
+    now: () => Date.UTC(2026, 10, 21),
+  }
+}
+
+beforeEach(() => {
+  cookies = []
+  stored = new Map()
+})
+
+test('the token is kept in a strict cookie until it expires', () => {
+  const session = createSession(hostAt('/login'))
+  session.begin('a b;c', 3600)
+  expect(cookies).toEqual([
+    'token=a%20b%3Bc; expires=Sat, 21 Nov 2026 01:00:00 GMT; path=/; SameSite=Strict; Secure',
+  ])
+  expect(session.token()).toBe('a b;c')
+})
+
+test('by http the cookie is not Secure, or the browser would drop it', () => {
+  createSession(hostAt('/login', 'http:')).begin('t', 1)
+  expect(cookies[0]).not.toContain('Secure')
+})
+
+test('the end forgets the token, remembers the page with its query and tells', () => {
+  const session = createSession(hostAt('/nodes'))
+  const told = vi.fn()
+  session.begin('t', 60)
+  session.onEnd(told)
+  session.end()
+  expect(session.token()).toBeNull()
+  expect(told).toHaveBeenCalledOnce()
+  expect(session.takeRedirect()).toBe('/nodes?page=2')
+})
+
+test('a late refusal on the sign-in page does not overwrite what was remembered', () => {
+  stored.set('redirect', '/nodes/7')
+  const session = createSession(hostAt('/login'))
+  session.end()
+  expect(session.takeRedirect()).toBe('/nodes/7')
+})
+
+test('the remembered page is opened once', () => {
+  const session = createSession(hostAt('/login'))
+  session.remember('/domains')
+  expect([session.takeRedirect(), session.takeRedirect()]).toEqual(['/domains', '/'])
+})
+
+test.each([
+  'https://evil.example',
+  '//evil.example',
+  '/\\evil.example',
+  'javascript:alert(1)',
+  '',
+  'nodes',
+  '/login?x=1',
+])('%s is never a place to go after sign-in', (path) => {
+  expect(isConsolePath(path)).toBe(false)
+  stored.set('redirect', path)
+  expect(createSession(hostAt('/login')).takeRedirect()).toBe('/')
+})
+
+test.each(['/', '/nodes?page=2', '/domains/a.example/logs'])('%s is', (path) => {
+  expect(isConsolePath(path)).toBe(true)
+})

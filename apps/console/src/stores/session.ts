@@ -1,0 +1,65 @@
+const REDIRECT_KEY = 'redirect'
+const HOME = '/'
+const LOGIN = '/login'
+
+/** What of the browser a session needs; tests give their own. */
+export interface SessionHost {
+  cookies: { cookie: string }
+  storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+  location: { protocol: string; pathname: string; search: string }
+  now: () => number
+}
+
+export type Session = ReturnType<typeof createSession>
+
+/** Only a path of the console: no other origin, and not the sign-in page, which would lead back to itself. */
+export function isConsolePath(path: string): boolean {
+  if (!/^\/(?![/\\])/.test(path)) return false
+  const url = URL.parse(path, 'http://console.invalid')
+  return url?.origin === 'http://console.invalid' && url.pathname !== LOGIN
+}
+
+export function createSession(host: SessionHost) {
+  const listeners = new Set<() => void>()
+  const attributes = () => `path=/; SameSite=Strict${host.location.protocol === 'https:' ? '; Secure' : ''}`
+
+  const token = (): string | null => {
+    const pair = host.cookies.cookie.split('; ').find((part) => part.startsWith('token='))
+    const value = pair?.slice('token='.length)
+    return value ? decodeURIComponent(value) : null
+  }
+
+  /** @param expiresIn seconds. */
+  const begin = (value: string, expiresIn: number): void => {
+    const expires = new Date(host.now() + expiresIn * 1000).toUTCString()
+    host.cookies.cookie = `token=${encodeURIComponent(value)}; expires=${expires}; ${attributes()}`
+  }
+
+  /** Remembers where the person wanted to go, to open it after the next sign-in. */
+  const remember = (path: string): void => {
+    host.storage.setItem(REDIRECT_KEY, isConsolePath(path) ? path : HOME)
+  }
+
+  /** The remembered path, which is reset by asking. */
+  const takeRedirect = (): string => {
+    const path = host.storage.getItem(REDIRECT_KEY) ?? HOME
+    host.storage.setItem(REDIRECT_KEY, HOME)
+    return isConsolePath(path) ? path : HOME
+  }
+
+  /** Forgets the token, keeps the current path for the next sign-in and tells the listeners. */
+  const end = (): void => {
+    host.cookies.cookie = `token=; expires=${new Date(0).toUTCString()}; ${attributes()}`
+    // Several refusals may come at once, the later ones when the sign-in page is already there.
+    if (host.location.pathname === LOGIN) return
+    remember(host.location.pathname + host.location.search)
+    for (const listener of listeners) listener()
+  }
+
+  const onEnd = (listener: () => void): (() => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+
+  return { token, begin, end, remember, takeRedirect, onEnd }
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { changeListParams, listQueryOf, readListParams, stepBack } from './list-params.ts'
+
+const change = (query: string, by: Parameters<typeof changeListParams>[1]) =>
+  changeListParams(new URLSearchParams(query), by).toString()
+
+test('the address is read', () => {
+  const query = new URLSearchParams('page=3&limit=20&search=nas&type=gateways&orderBy=name,desc')
+  expect(readListParams(query, 10)).toEqual({
+    page: 3,
+    limit: 20,
+    search: 'nas',
+    type: 'gateways',
+    sort: { field: 'name', direction: 'desc' },
+  })
+})
+
+test.each([
+  'page=0',
+  'page=-1',
+  'page=x',
+  'limit=101',
+  'limit=0',
+  'orderBy=name',
+  'orderBy=name,up',
+  'orderBy=,asc',
+])('%s reads as absent', (text) => {
+  expect(readListParams(new URLSearchParams(text), 10)).toEqual({
+    page: 1,
+    limit: 10,
+    search: '',
+    type: '',
+    sort: undefined,
+  })
+})
+
+test('a changed search, type or order goes back to page 1 and keeps the rest', () => {
+  expect(change('page=3&type=nodes', { search: 'a' })).toBe('type=nodes&search=a')
+  expect(change('page=3&search=a', { type: 'gateways' })).toBe('search=a&type=gateways')
+  expect(change('page=3', { sort: { field: 'name', direction: 'asc' } })).toBe('orderBy=name%2Casc')
+})
+
+test('what is empty is not in the address', () => {
+  expect(change('search=a&type=nodes&page=2', { search: '', type: '' })).toBe('')
+  expect(change('page=2&search=a', { page: 1 })).toBe('search=a')
+})
+
+test('another page keeps everything else', () => {
+  expect(change('search=a', { page: 2 })).toBe('search=a&page=2')
+})
+
+test('the endpoint is not asked for empty keys', () => {
+  expect(listQueryOf(readListParams(new URLSearchParams(), 10))).toEqual({ page: 1, limit: 10 })
+})
+
+test.each([
+  { page: 3, rows: 0, total: 20, to: 2 },
+  { page: 9, rows: 0, total: 20, to: 2 },
+  { page: 2, rows: 0, total: 0, to: 1 },
+  { page: 1, rows: 0, total: 0, to: undefined },
+  { page: 3, rows: 1, total: 21, to: undefined },
+])('page $page with $rows rows of $total goes to $to', ({ page, rows, total, to }) => {
+  expect(stepBack(page, 10, rows, total)).toBe(to)
+})

@@ -1,0 +1,61 @@
+import { LIMITS } from '@postern/contract/limits'
+import type { Sort } from '../ui/SortHead.tsx'
+
+/** What of a list is in the address of the page, so that a link or Back opens the same rows. */
+export interface ListParams {
+  page: number
+  limit: number
+  search: string
+  type: string
+  sort: Sort | undefined
+}
+
+const positive = (text: string | null): number | undefined =>
+  text !== null && /^[1-9]\d{0,7}$/.test(text) ? Number(text) : undefined
+
+function parseSort(text: string | null): Sort | undefined {
+  const [field = '', direction, ...rest] = (text ?? '').split(',')
+  if (field === '' || rest.length > 0 || (direction !== 'asc' && direction !== 'desc')) return undefined
+  return { field, direction }
+}
+
+/** Reads the parameters; whatever makes no sense reads as absent. */
+export function readListParams(query: URLSearchParams, defaultLimit: number): ListParams {
+  const limit = positive(query.get('limit'))
+  return {
+    page: positive(query.get('page')) ?? 1,
+    limit: limit !== undefined && limit <= LIMITS.maxPageSize ? limit : defaultLimit,
+    search: query.get('search') ?? '',
+    type: query.get('type') ?? '',
+    sort: parseSort(query.get('orderBy')),
+  }
+}
+
+/** The address after a change. Any change but that of the page goes back to page 1. */
+export function changeListParams(query: URLSearchParams, change: Partial<ListParams>): URLSearchParams {
+  const next = new URLSearchParams(query)
+  const put = (key: string, value: string) => (value === '' ? next.delete(key) : next.set(key, value))
+  if (change.search !== undefined) put('search', change.search)
+  if (change.type !== undefined) put('type', change.type)
+  if (change.sort !== undefined) put('orderBy', `${change.sort.field},${change.sort.direction}`)
+  const page = change.page ?? 1
+  put('page', page === 1 ? '' : String(page))
+  return next
+}
+
+/** The query of the endpoint for these parameters. */
+export function listQueryOf(params: ListParams) {
+  return {
+    page: params.page,
+    limit: params.limit,
+    search: params.search || undefined,
+    type: params.type || undefined,
+    orderBy: params.sort && `${params.sort.field},${params.sort.direction}`,
+  }
+}
+
+/** The page to go to when the current one has no rows any more, or undefined when it may stay. */
+export function stepBack(page: number, limit: number, rows: number, total: number): number | undefined {
+  if (page <= 1 || rows > 0) return undefined
+  return Math.max(1, Math.min(page - 1, Math.ceil(total / limit)))
+}

@@ -1,0 +1,62 @@
+import { Autocomplete as Base } from '@base-ui/react/autocomplete'
+import { ChevronDown, type LucideIcon } from 'lucide-react'
+import { type ComponentProps, useEffect, useRef, useState } from 'react'
+import { AUTOCOMPLETE_CLOSE_DELAY } from '../util/constants.ts'
+
+export interface AutocompleteProps extends Omit<ComponentProps<'input'>, 'value' | 'onChange'> {
+  value: string
+  onValueChange: (value: string) => void
+  /** Proposals; any other text is a value too. */
+  options: readonly string[]
+  icon?: LucideIcon
+}
+
+/** A text with proposals below it; the list closes a moment after the field is left. */
+export function Autocomplete({ value, onValueChange, options, icon: Icon, ...rest }: AutocompleteProps) {
+  const [open, setOpen] = useState(false)
+  const timer = useRef<number>(undefined)
+  useEffect(() => () => window.clearTimeout(timer.current), [])
+  const changeOpen = (next: boolean, details: { reason: string }) => {
+    window.clearTimeout(timer.current)
+    if (next || details.reason !== 'focus-out') setOpen(next)
+    else timer.current = window.setTimeout(() => setOpen(false), AUTOCOMPLETE_CLOSE_DELAY)
+  }
+  return (
+    <Base.Root
+      items={options}
+      value={value}
+      onValueChange={onValueChange}
+      open={open}
+      onOpenChange={changeOpen}
+      openOnInputClick
+    >
+      <Base.InputGroup className="affix" data-disabled={rest.disabled || undefined}>
+        {Icon && (
+          <span className="pre">
+            <Icon className="ic" />
+          </span>
+        )}
+        <Base.Input className="input" spellCheck={false} autoComplete="off" {...rest} />
+        <Base.Trigger className="post" aria-label="Show proposals" tabIndex={-1} disabled={rest.disabled}>
+          <ChevronDown className="ic" />
+        </Base.Trigger>
+      </Base.InputGroup>
+      <Base.Portal>
+        <Base.Positioner className="floating" sideOffset={4}>
+          <Base.Popup className="menu options">
+            <Base.Empty className="none">
+              {options.length > 0 ? 'No proposal: the text is used as it is.' : null}
+            </Base.Empty>
+            <Base.List>
+              {(option: string) => (
+                <Base.Item key={option} value={option} className="item mono">
+                  {option}
+                </Base.Item>
+              )}
+            </Base.List>
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}

@@ -1,0 +1,59 @@
+import { Check, Copy } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { COPIED_DURATION } from '../util/constants.ts'
+import { Button } from './Button.tsx'
+import { IconButton } from './IconButton.tsx'
+import { toast } from './toast.ts'
+
+export interface CopyButtonProps {
+  value: string
+  /** What is copied: `Copy token`. With a text button this is its name for screen readers. */
+  label: string
+  iconOnly?: boolean
+  size?: 'md' | 'sm'
+  /** The word on the button. */
+  text?: string
+  variant?: 'default' | 'ghost'
+}
+
+/** The icon is a tick for two seconds; a copy that failed says so. */
+export function CopyButton({
+  value,
+  label,
+  iconOnly,
+  size = 'md',
+  text = 'Copy',
+  variant = 'default',
+}: CopyButtonProps) {
+  const [copied, setCopied] = useState(0)
+  useEffect(() => {
+    if (copied === 0) return
+    const timer = setTimeout(() => setCopied(0), COPIED_DURATION)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value)
+      setCopied((count) => count + 1)
+    } catch (error) {
+      console.error('Copying failed', error)
+      setCopied(0)
+      toast.error('Could not copy to the clipboard. Select the text and copy it by hand.')
+    }
+  }
+  const icon = copied > 0 ? Check : Copy
+  return (
+    <>
+      {iconOnly ? (
+        <IconButton label={label} icon={icon} size={size} onClick={copy} />
+      ) : (
+        <Button icon={icon} size={size} variant={variant} aria-label={label} onClick={copy}>
+          {text}
+        </Button>
+      )}
+      <span className="sr" role="status">
+        {copied > 0 ? 'Copied' : ''}
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,127 @@
+import { RotateCw } from 'lucide-react'
+import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { Banner } from './Banner.tsx'
+import { Button } from './Button.tsx'
+import { CopyButton } from './CopyButton.tsx'
+import { confirmDiscard, Dialog, DialogBody, DialogFoot, FIRST_FIELD } from './Dialog.tsx'
+
+/** Why a form was not saved, when no field of the screen shows it. */
+export interface SubmitError {
+  message: string
+  /** 0 when no answer came. */
+  status: number
+  requestId?: string | undefined
+  /** The record has changed meanwhile: this puts the newest one into the form. */
+  reload?: () => Promise<void>
+}
+
+export interface FormDialogProps {
+  title: string
+  description: ReactNode
+  size?: 's' | 'm' | 'l'
+  /** Required, so that no form forgets them. */
+  loading: boolean
+  submitError: SubmitError | null
+  dirty: boolean
+  onSubmit: (event: SubmitEvent<HTMLFormElement>) => void
+  onClose: () => void
+  saveText?: string
+  footNote?: ReactNode
+  children: ReactNode
+}
+
+/** Title, buttons, busy state and the server's errors of every form. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, description, size = 'm', loading, submitError, dirty, onSubmit, onClose, children } = props
+  const cancel = async () => {
+    if (!dirty || (await confirmDiscard())) onClose()
+  }
+  return (
+    <Dialog
+      title={title}
+      description={description}
+      size={size}
+      dirty={dirty}
+      busy={loading}
+      onClose={onClose}
+    >
+      <form noValidate onSubmit={onSubmit}>
+        <DialogBody>
+          {submitError && <SubmitBanner error={submitError} />}
+          {children}
+        </DialogBody>
+        <DialogFoot note={props.footNote}>
+          <Button disabled={loading} onClick={cancel}>
+            Cancel
+          </Button>
+          <Button variant="primary" type="submit" busy={loading}>
+            {props.saveText ?? 'Save'}
+          </Button>
+        </DialogFoot>
+      </form>
+    </Dialog>
+  )
+}
+
+function SubmitBanner({ error }: { error: SubmitError }) {
+  const ref = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new error is brought into view
+  useEffect(() => {
+    ref.current?.scrollIntoView({ block: 'nearest' })
+  }, [error])
+  return (
+    <div ref={ref}>
+      <Banner kind="bad" role="alert" action={<SubmitAction error={error} />}>
+        <p>
+          <b>Not saved.</b> {error.message}
+        </p>
+        {error.requestId && (
+          <p className="fine">
+            Status {error.status}, request <span className="mono">{error.requestId}</span>
+          </p>
+        )}
+      </Banner>
+    </div>
+  )
+}
+
+function SubmitAction({ error: { requestId, reload } }: { error: SubmitError }) {
+  const [busy, setBusy] = useState(false)
+  if (reload)
+    return (
+      <Button
+        size="sm"
+        icon={RotateCw}
+        busy={busy}
+        onClick={async (event) => {
+          const form = event.currentTarget.form
+          setBusy(true)
+          await reload()
+          setBusy(false)
+          // The button is gone; the person goes on where the form begins.
+          form?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+        }}
+      >
+        Reload
+      </Button>
+    )
+  return requestId && <CopyButton iconOnly size="sm" label="Copy request id" value={requestId} />
+}
+
+/** A part of a form, with its name in a column of its own. */
+export function FormSection({
+  legend,
+  first,
+  children,
+}: {
+  legend: string
+  first?: boolean
+  children: ReactNode
+}) {
+  return (
+    <fieldset className={first ? 'first' : undefined}>
+      <legend>{legend}</legend>
+      {children}
+    </fieldset>
+  )
+}

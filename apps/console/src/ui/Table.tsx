@@ -1,0 +1,117 @@
+import { clsx } from 'clsx'
+import { Fragment, type ReactNode } from 'react'
+import { Skeleton } from './Skeleton.tsx'
+import { type Sort, SortHead } from './SortHead.tsx'
+
+export interface Column<T> {
+  head: string
+  /** The head is only for screen readers. */
+  hiddenHead?: boolean
+  /** A class of `styles/table.css` like `w-15`. */
+  width?: string
+  /** Makes the head a button that sorts by this field of the endpoint. */
+  sortBy?: string
+  className?: string
+  /** Shown above the value on narrow screens. */
+  label?: string
+  render: (row: T) => ReactNode
+}
+
+export interface TableProps<T> {
+  caption: string
+  columns: readonly Column<T>[]
+  /** Undefined while they are loaded: the table shows as many lines as `skeletonRows`. */
+  rows: readonly T[] | undefined
+  rowKey: (row: T) => string | number
+  sort?: Sort | undefined
+  onSort?: (sort: Sort) => void
+  skeletonRows?: number
+  rowClassName?: (row: T) => string | undefined
+  /** Something wide below a row, or null. */
+  renderExpanded?: (row: T) => ReactNode
+  className?: string
+}
+
+/** Explicit roles, because narrow screens turn each row into a card and `display` would drop them. */
+export function Table<T>(props: TableProps<T>) {
+  const { caption, columns, rows, className } = props
+  return (
+    // biome-ignore-start lint/a11y/noRedundantRoles: see above
+    <table
+      className={clsx('table stack', className)}
+      role="table"
+      aria-busy={rows === undefined || undefined}
+    >
+      <caption className="sr">{caption}</caption>
+      <colgroup>
+        {columns.map((column) => (
+          <col key={column.head} className={column.width} />
+        ))}
+      </colgroup>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <SortHead key={column.head} column={column} sort={props.sort} onSort={props.onSort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows === undefined ? (
+          <Bones {...props} />
+        ) : (
+          rows.map((row) => <Row key={props.rowKey(row)} {...props} row={row} />)
+        )}
+      </tbody>
+    </table>
+    // biome-ignore-end lint/a11y/noRedundantRoles: see above
+  )
+}
+
+function Row<T>({ row, columns, rowClassName, renderExpanded }: TableProps<T> & { row: T }) {
+  const expanded = renderExpanded?.(row)
+  return (
+    <Fragment>
+      {/* biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens */}
+      <tr role="row" className={clsx(rowClassName?.(row), expanded && 'open') || undefined}>
+        {columns.map((column) => (
+          <Cell key={column.head} column={column}>
+            {column.render(row)}
+          </Cell>
+        ))}
+      </tr>
+      {expanded && (
+        // biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens
+        <tr role="row" className="expand">
+          {/* biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens */}
+          <td role="cell" colSpan={columns.length}>
+            {expanded}
+          </td>
+        </tr>
+      )}
+    </Fragment>
+  )
+}
+
+function Cell<T>({ column, children }: { column: Column<T>; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens
+    <td role="cell" className={column.className} data-label={column.label}>
+      {children}
+    </td>
+  )
+}
+
+const WIDTHS = [62, 38, 74, 50, 44]
+
+function Bones<T>({ columns, skeletonRows = 5 }: TableProps<T>) {
+  return Array.from({ length: skeletonRows }, (_, row) => (
+    // biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens
+    <tr role="row" className="skel" key={`bone-${row.toString()}`}>
+      {columns.map((column, index) => (
+        <Cell key={column.head} column={column}>
+          {!column.hiddenHead && <Skeleton width={WIDTHS[(row + index) % WIDTHS.length] ?? 50} />}
+        </Cell>
+      ))}
+    </tr>
+  ))
+}

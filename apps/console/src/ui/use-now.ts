@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from 'react'
+import { CLOCK_INTERVAL } from '../util/constants.ts'
+
+const listeners = new Set<() => void>()
+let timer: number | undefined
+let now = Date.now()
+
+function tick(): void {
+  now = Date.now()
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= window.setInterval(tick, CLOCK_INTERVAL)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    window.clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** The time of this second, ms since the epoch: one clock for the whole page, which stands while nobody looks. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now)
+}

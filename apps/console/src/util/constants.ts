@@ -1,0 +1,21 @@
+/** The constants of the console's behaviour. Durations are in milliseconds. */
+export const TOAST_DURATION = 6000
+export const COPIED_DURATION = 2000
+export const SEARCH_DELAY = 300
+export const AUTOCOMPLETE_CLOSE_DELAY = 150
+export const STREAM_RECONNECT_DELAY = 1000
+/** The server sends a comment every 15 s: a stream that is silent for longer has died on the way. */
+export const STREAM_SILENCE_LIMIT = 45_000
+export const STREAM_MESSAGE_LIMIT = 4_000_000
+export const REQUEST_TIMEOUT = 10_000
+export const EDGE_POLL_INTERVAL = 5000
+/** Longer than one poll: an edge that was only away for a moment makes no banner. */
+export const EDGE_ABSENCE_SHOWN = 6000
+/** Rows come by stream; their number is asked for now and then. */
+export const LIST_POLL_INTERVAL = 15_000
+/** How soon a service that is on its way to the edges is asked for again. */
+export const APPLYING_POLL_INTERVAL = 2000
+export const CLOCK_INTERVAL = 1000
+export const TERMINAL_STEP = 2000
+/** After this the first page has been drawn. */
+export const PRELOAD_DELAY = 1000

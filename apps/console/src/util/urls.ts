@@ -1,0 +1,29 @@
+/** Every path of the console. The router and all links are made of these. */
+export const urls = {
+  login: () => '/login',
+  home: () => '/',
+  domains: () => '/domains',
+  domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
+  nodes: () => '/nodes',
+  node: (id: number) => `/nodes/${id}`,
+  serviceLogs: (nodeId: number, type: 'http', id: number) => `/nodes/${nodeId}/${type}/${id}/logs`,
+} as const
+
+/** Pages that the server itself serves. */
+export const serverUrls = {
+  docs: () => '/docs',
+  terms: () => '/docs/terms',
+  cli: () => '/docs/cli',
+  agent: (publicUrl: string) => `${publicUrl}/install/postern`,
+} as const
+
+/** The same paths as the router spells them. */
+export const routePaths = {
+  login: '/login',
+  home: '/',
+  domains: '/domains',
+  domainLogs: '/domains/:domain/logs',
+  nodes: '/nodes',
+  node: '/nodes/:id',
+  serviceLogs: '/nodes/:nodeId/http/:id/logs',
+} as const satisfies Record<keyof typeof urls, string>

@@ -1,0 +1,31 @@
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Writes a file so that a reader, or a crash at any point, sees the old content or the new one, never a part.
+ * The directory must exist. A temporary file left by a crash is overwritten by the next write of the same path.
+ */
+export async function writeAtomic(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+  const temporary = `${path}.tmp`
+  // Removed first, because `open` does not change the mode of a file that exists.
+  await rm(temporary, { force: true })
+  const file = await open(temporary, 'wx', mode)
+  try {
+    await file.chmod(mode)
+    await file.writeFile(data)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, path)
+  await syncDirectory(dirname(path))
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

@@ -1,0 +1,41 @@
+import type { Exec } from '../exec.ts'
+import { errorFrom } from '../part.ts'
+import { parseRoutes } from './ip-json.ts'
+
+const TIMEOUT = { timeoutMs: 5000 }
+const IPV4 = '/proc/sys/net/ipv4/ip_forward'
+const IPV6 = '/proc/sys/net/ipv6/conf/all/forwarding'
+
+/**
+ * Lets the kernel forward packets. It is never switched off again: who else needs it cannot be known.
+ * The switches are read and written by programs, which see the network namespace of the other programs.
+ * @throws PartMissingError, PartFailedError
+ */
+export async function enableForwarding(exec: Exec): Promise<void> {
+  await set(exec, IPV4, '1')
+  if ((await get(exec, IPV6)) === undefined) return
+  await keepRouterAdvertisements(exec)
+  await set(exec, IPV6, '1')
+}
+
+/** A forwarding kernel ignores router advertisements unless told otherwise, and would lose its own way out. */
+async function keepRouterAdvertisements(exec: Exec): Promise<void> {
+  const { code, stdout } = await exec.run('ip', ['-6', '-j', 'route', 'show', 'default'], TIMEOUT)
+  const routes = code === 0 ? parseRoutes(stdout) : []
+  const learned = routes.filter((route) => route.protocol === 'ra' && /^[\w.@-]+$/.test(route.dev ?? ''))
+  for (const device of new Set(learned.map((route) => route.dev))) {
+    const path = `/proc/sys/net/ipv6/conf/${device}/accept_ra`
+    if ((await get(exec, path)) === '1') await set(exec, path, '2')
+  }
+}
+
+async function get(exec: Exec, path: string): Promise<string | undefined> {
+  const { code, stdout } = await exec.run('cat', [path], TIMEOUT)
+  return code === 0 ? stdout.trim() : undefined
+}
+
+async function set(exec: Exec, path: string, value: string): Promise<void> {
+  if ((await get(exec, path)) === value) return
+  const { code, stderr } = await exec.run('tee', [path], { ...TIMEOUT, input: value })
+  if (code !== 0 || (await get(exec, path)) !== value) throw errorFrom(`Setting ${path}`, stderr)
+}

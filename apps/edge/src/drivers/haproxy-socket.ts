@@ -1,0 +1,67 @@
+import { connect } from 'node:net'
+
+/** The runtime socket did not answer, or not in time. */
+export class HaproxySocketError extends Error {
+  readonly code = 'haproxy_socket'
+}
+
+/** HAProxy's runtime socket. One connection a command, which HAProxy closes after its answer. */
+export interface HaproxySocket {
+  /** @throws HaproxySocketError */
+  send(command: string): Promise<string>
+  /** Many short commands, packed into as few connections as possible; the answers one after another. */
+  sendAll(commands: readonly string[]): Promise<string>
+}
+
+const TIMEOUT = 2_000
+const MAX_ANSWER = 64 * 1024 * 1024
+/** A longer command vanishes without an answer at 16 kB. */
+export const MAX_COMMAND = 14_000
+
+export function openHaproxySocket(path: string): HaproxySocket {
+  const send = (command: string) => ask(path, command)
+  return {
+    send,
+    async sendAll(commands) {
+      const answers: string[] = []
+      for (const line of pack(commands)) answers.push(await send(line))
+      return answers.join('')
+    },
+  }
+}
+
+function ask(path: string, command: string): Promise<string> {
+  if (Buffer.byteLength(command) > MAX_COMMAND)
+    return Promise.reject(new HaproxySocketError('a command for HAProxy is too long'))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const socket = connect({ path })
+    const fail = (message: string) => {
+      socket.destroy()
+      reject(new HaproxySocketError(`HAProxy's socket: ${message}`))
+    }
+    socket.setTimeout(TIMEOUT, () => fail('no answer in time'))
+    socket.on('error', (error) => fail(error.message))
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > MAX_ANSWER) fail('the answer is too long')
+    })
+    socket.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    socket.write(`${command}\n`)
+  })
+}
+
+function pack(commands: readonly string[]): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const command of commands) {
+    if (line.length + command.length + 1 > MAX_COMMAND) {
+      lines.push(line)
+      line = ''
+    }
+    line = line === '' ? command : `${line};${command}`
+  }
+  return line === '' ? lines : [...lines, line]
+}

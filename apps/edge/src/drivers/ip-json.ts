@@ -1,0 +1,76 @@
+import { findCidr, formatCidr, parseCidr } from '@postern/net/cidr'
+import { findIp, formatIp } from '@postern/net/ip'
+import type { OccupiedNetwork } from '@postern/render/tunnel-plan'
+import * as z from 'zod/mini'
+
+/** What `ip -j` prints, as far as we read it. With a filter, iproute2 prints `{}` for what it left out. */
+
+const AddressInfo = z.object({
+  local: z.optional(z.string()),
+  prefixlen: z.optional(z.number()),
+  scope: z.optional(z.string()),
+})
+
+const Link = z.object({
+  ifname: z.optional(z.string()),
+  flags: z.optional(z.array(z.string())),
+  mtu: z.optional(z.number()),
+  linkinfo: z.optional(z.object({ info_kind: z.optional(z.string()) })),
+  addr_info: z._default(z.array(AddressInfo), []),
+})
+export type Link = z.infer<typeof Link>
+
+const Route = z.object({
+  dst: z.string(),
+  gateway: z.optional(z.string()),
+  dev: z.optional(z.string()),
+  protocol: z.optional(z.string()),
+})
+export type IpRoute = z.infer<typeof Route>
+
+/** @throws SyntaxError or ZodError when the text is something else. */
+export function parseLinks(json: string): Link[] {
+  return z.array(Link).parse(JSON.parse(json === '' ? '[]' : json))
+}
+
+/** @throws SyntaxError or ZodError when the text is something else. */
+export function parseRoutes(json: string): IpRoute[] {
+  return z.array(Route).parse(JSON.parse(json === '' ? '[]' : json))
+}
+
+/** The addresses of a link in their one spelling with prefix length; link-local ones are the kernel's own. */
+export function addressesOf(link: Link): string[] {
+  return link.addr_info.flatMap((info) => {
+    const ip = findIp(info.local ?? '')
+    return ip && info.scope !== 'link' ? [`${formatIp(ip)}/${info.prefixlen}`] : []
+  })
+}
+
+/** The destination of a route in its one spelling, or undefined for `default` and other words. */
+export function destinationOf(route: IpRoute): string | undefined {
+  const cidr = findCidr(route.dst)
+  return cidr && formatCidr(cidr)
+}
+
+/** The networks that this machine uses by itself, so that no gateway may take them over. */
+export function occupiedNetworks(
+  links: readonly Link[],
+  defaults: readonly IpRoute[],
+  resolvers: readonly string[],
+  ownInterface: string,
+): OccupiedNetwork[] {
+  const networks = links
+    .filter((link) => link.ifname !== ownInterface && link.ifname !== 'lo')
+    .flatMap((link) =>
+      addressesOf(link).map((text) => ({ network: parseCidr(text), what: `${text} on ${link.ifname}` })),
+    )
+  const gateways = defaults.flatMap((route) => {
+    const network = findCidr(route.gateway ?? '')
+    return network ? [{ network, what: `the router ${route.gateway}` }] : []
+  })
+  const dns = resolvers.flatMap((text) => {
+    const network = findCidr(text)
+    return network ? [{ network, what: `the name server ${text}` }] : []
+  })
+  return [...networks, ...gateways, ...dns]
+}

@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { dyingExec, type Lab, makePeer, makeSettings, startLab } from '../../test/lab.ts'
+import type { Exec } from '../exec.ts'
+import { createNftables, type NftablesWanted } from './nftables.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(() => lab.close())
+afterEach(() => driver().remove())
+
+const driver = (exec: Exec = lab.exec) => createNftables({ exec, interface: lab.interface, httpsPort: 443 })
+const table = () => `postern_${lab.interface}`
+const world = () => lab.must('nft', 'list', 'table', 'inet', table())
+
+const settings = makeSettings()
+const plain = makePeer(1)
+const guest = makePeer(2, { allowInternet: true })
+const gateway = makePeer(3, {
+  subnets: ['203.0.113.0/25', '203.0.113.0/24', 'fd77::/64'],
+  allowInternet: true,
+})
+const walk: NftablesWanted[] = [
+  { settings, peers: [plain] },
+  { settings, peers: [plain, guest, gateway] },
+  { settings, peers: [] },
+  { settings: { ...settings, tunnelNetwork4: '172.20.0.0/16' }, peers: [guest] },
+  { settings, peers: [gateway] },
+]
+
+describe('the table', { timeout: 60_000 }, () => {
+  test('comes right from any state, also one that somebody else has changed', async () => {
+    const fresh: string[] = []
+    for (const wanted of walk) {
+      await driver().remove()
+      await driver().apply(wanted)
+      fresh.push(await world())
+    }
+    const name = ['inet', table()]
+    const disturbances = [
+      ['delete', 'table', ...name],
+      ['flush', 'chain', ...name, 'forward'],
+      ['flush', 'set', ...name, 'private4'],
+      ['add', 'element', ...name, 'internet4', '{ 10.64.0.77 }'],
+      ['insert', 'rule', ...name, 'input', 'accept'],
+      ['add', 'chain', ...name, 'stray'],
+      ['add', 'element', ...name, 'private6', '{ 2000::/3 }'],
+    ]
+    for (const [index, args] of disturbances.entries()) {
+      await lab.must('nft', ...args)
+      const next = (index * 2 + 1) % walk.length
+      await driver().apply(walk[next] ?? { settings, peers: [] })
+      expect(await world()).toBe(fresh[next])
+    }
+  })
+
+  test('is made once: later changes leave its rules as they are', async () => {
+    await driver().apply({ settings, peers: [plain] })
+    const handles = async () =>
+      [
+        ...(await lab.must('nft', '-a', 'list', 'table', 'inet', table())).matchAll(/chain \w+|handle \d+/g),
+      ].join()
+    const before = await handles()
+    const loads: string[] = []
+    const spy: Exec = {
+      ...lab.exec,
+      run: (program, args, options) => {
+        if (program === 'nft' && options.input) loads.push(options.input)
+        return lab.exec.run(program, args, options)
+      },
+    }
+    await driver(spy).apply({ settings, peers: [plain, { ...guest, allowInternet: true }] })
+    await driver(spy).apply({ settings, peers: [plain, guest] })
+    expect(loads).toEqual([
+      expect.stringMatching(
+        /^add element inet \w+ internet4 \{ 10\.64\.0\.3 \}\nadd element .* \{ fd00:1:2::3 \}\n$/,
+      ),
+    ])
+    expect(await handles()).toBe(before)
+  })
+
+  test('ends in the same place wherever the edge was killed', async () => {
+    const [from, to] = walk
+    if (!from || !to) throw new Error('the walk is empty')
+    await driver().apply(to)
+    const wanted = await world()
+    for (const start of [undefined, from]) {
+      let died = true
+      for (let call = 1; died; call++) {
+        await driver().remove()
+        if (start) await driver().apply(start)
+        died = await driver(dyingExec(lab.exec, call))
+          .apply(to)
+          .then(
+            () => false,
+            () => true,
+          )
+        await driver().apply(to)
+        expect(await world()).toBe(wanted)
+      }
+    }
+  })
+
+  test('leaves every other table alone, also when it goes', async () => {
+    await lab.must('nft', 'add', 'table', 'inet', 'postern_other')
+    await driver().apply({ settings, peers: [] })
+    await driver().remove()
+    expect(await lab.must('nft', 'list', 'tables')).toBe('table inet postern_other\n')
+    await lab.must('nft', 'delete', 'table', 'inet', 'postern_other')
+  })
+
+  test('names a foreign chain that drops what nodes send to the internet, and only then', async () => {
+    await lab.must('nft', 'add', 'table', 'ip', 'docker')
+    const chain = '{ type filter hook forward priority 0; policy drop; }'
+    await lab.must('nft', 'add', 'chain', 'ip', 'docker', 'FORWARD', chain)
+    expect((await driver().apply({ settings, peers: [plain] })).problems).toEqual([])
+    const { part, problems } = await driver().apply({ settings, peers: [guest] })
+    expect(part.state).toBe('ok')
+    expect(problems).toEqual([
+      { scope: { kind: 'edge' }, message: expect.stringContaining('chain FORWARD of the table ip docker') },
+    ])
+    await lab.must('nft', 'add', 'rule', 'ip', 'docker', 'FORWARD', 'iifname', lab.interface, 'accept')
+    expect((await driver().apply({ settings, peers: [guest] })).problems).toEqual([])
+    await lab.must('nft', 'delete', 'table', 'ip', 'docker')
+  })
+
+  test('switches forwarding on only when a node may reach the internet, and keeps a learned way out', async () => {
+    const other = await startLab()
+    try {
+      const own = createNftables({ exec: other.exec, interface: other.interface, httpsPort: 443 })
+      const read = (path: string) => other.must('cat', `/proc/sys/net/${path}`)
+      await other.must('ip', 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'eth1')
+      await other.must('ip', 'link', 'set', 'eth0', 'up')
+      await other.must('ip', '-6', 'addr', 'add', '2001:db8::2/64', 'dev', 'eth0', 'nodad')
+      await other.must(
+        'ip',
+        '-6',
+        'route',
+        'add',
+        'default',
+        'via',
+        '2001:db8::1',
+        'dev',
+        'eth0',
+        'proto',
+        'ra',
+      )
+      await own.apply({ settings, peers: [plain] })
+      expect(await read('ipv4/ip_forward')).toBe('0\n')
+      await own.apply({ settings, peers: [guest] })
+      expect(await read('ipv4/ip_forward')).toBe('1\n')
+      expect(await read('ipv6/conf/all/forwarding')).toBe('1\n')
+      expect(await read('ipv6/conf/eth0/accept_ra')).toBe('2\n')
+      expect(await read('ipv6/conf/eth1/accept_ra')).toBe('1\n')
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('without the right to change the firewall it says so', async () => {
+    const unprivileged: Exec = {
+      ...lab.exec,
+      run: (program, args, options) =>
+        lab.exec.run(
+          'setpriv',
+          ['--bounding-set=-net_admin', '--inh-caps=-net_admin', program, ...args],
+          options,
+        ),
+    }
+    await expect(driver(unprivileged).apply({ settings, peers: [] })).rejects.toMatchObject({
+      code: 'part_missing',
+    })
+  })
+})

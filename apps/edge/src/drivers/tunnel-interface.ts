@@ -1,0 +1,105 @@
+import type { Exec, RunResult } from '../exec.ts'
+import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
+import { parseLinks } from './ip-json.ts'
+
+export interface InterfaceOptions {
+  exec: Exec
+  interface: string
+  dir: string
+}
+
+const TIMEOUT = { timeoutMs: 10_000 }
+/** How long wireguard-go may take to make its interface, in ms. */
+const START_DEADLINE = 8000
+/** How long an interface may be there before the wireguard-go behind it answers, in ms. */
+const PATIENCE = 3000
+const NO_KERNEL_WIREGUARD = /unknown device type|not supported/i
+
+/**
+ * Adopts the interface, or makes it: in the kernel when it can, else by wireguard-go.
+ * @returns what carries it, in words
+ * @throws PartMissingError, PartFailedError
+ */
+export async function ensureInterface(options: InterfaceOptions): Promise<string> {
+  const kind = await findKind(options)
+  if (kind === 'wireguard') return 'WireGuard in the kernel'
+  if (kind === 'tun' && (await answersWithin(options, PATIENCE))) return 'wireguard-go'
+  // Nobody behind it speaks WireGuard's protocol any more: nothing can adopt it.
+  if (kind === 'tun') await removeInterface(options)
+  else if (kind !== undefined)
+    throw new PartFailedError(`${options.interface} is an interface of another kind (${kind}).`)
+  return createInterface(options)
+}
+
+async function findKind(options: Pick<InterfaceOptions, 'exec' | 'interface'>): Promise<string | undefined> {
+  const result = await ip(options, '-j', '-d', 'link', 'show', 'dev', options.interface)
+  if (result.code !== 0) return undefined
+  const [link] = parseLinks(result.stdout)
+  return link && (link.linkinfo?.info_kind ?? 'hardware')
+}
+
+async function answers(options: InterfaceOptions): Promise<boolean> {
+  const { code } = await options.exec.run('wg', ['show', options.interface, 'listen-port'], TIMEOUT)
+  return code === 0
+}
+
+/** Does nothing when there is no such interface. @throws PartMissingError, PartFailedError */
+export async function removeInterface(options: Pick<InterfaceOptions, 'exec' | 'interface'>): Promise<void> {
+  if ((await findKind(options)) === undefined) return
+  const { code, stderr } = await ip(options, 'link', 'del', 'dev', options.interface)
+  if (code !== 0) throw errorFrom(`Removing ${options.interface}`, stderr)
+}
+
+async function createInterface(options: InterfaceOptions): Promise<string> {
+  const result = await ip(options, 'link', 'add', options.interface, 'type', 'wireguard')
+  if (result.code === 0) return 'WireGuard in the kernel'
+  // The wireguard-go of an edge that was killed right after it had started one.
+  if (/file exists/i.test(result.stderr) && (await answersWithin(options, PATIENCE))) return 'wireguard-go'
+  if (!NO_KERNEL_WIREGUARD.test(result.stderr)) throw errorFrom('Making the tunnel', result.stderr)
+  if (await isStartingUp(options)) return 'wireguard-go'
+  await startUserspace(options)
+  return 'wireguard-go'
+}
+
+/**
+ * Who answers without an interface here is just ending after one was removed, is just starting for an edge that was
+ * killed, or is another network namespace's: all of them share one control socket, so a second one of that name
+ * would talk to the first.
+ * @throws PartFailedError when it stays
+ */
+async function isStartingUp(options: InterfaceOptions): Promise<boolean> {
+  const deadline = performance.now() + PATIENCE
+  while (await answers(options)) {
+    if (await findKind(options)) return true
+    if (performance.now() > deadline)
+      throw new PartFailedError(`Another wireguard-go of this machine is called ${options.interface}.`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  return false
+}
+
+async function startUserspace(options: InterfaceOptions): Promise<void> {
+  const log = `${options.dir}/${options.interface}.log`
+  const streams = { stdoutFile: log, stderrFile: log, unit: `postern-wireguard-${options.interface}` }
+  await options.exec
+    .startDetached('wireguard-go', ['-f', options.interface], streams)
+    .catch((error: { code?: string }) => {
+      if (error.code !== 'program_missing') throw error
+      throw new PartMissingError('The kernel has no WireGuard, and wireguard-go is not installed.')
+    })
+  if (!(await answersWithin(options, START_DEADLINE)))
+    throw new PartFailedError(`wireguard-go did not start; ${log} says why. It needs /dev/net/tun.`)
+}
+
+async function answersWithin(options: InterfaceOptions, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms
+  for (;;) {
+    if ((await findKind(options)) && (await answers(options))) return true
+    if (performance.now() > deadline) return false
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
+
+function ip(options: Pick<InterfaceOptions, 'exec'>, ...args: string[]): Promise<RunResult> {
+  return options.exec.run('ip', args, TIMEOUT)
+}

@@ -1,0 +1,81 @@
+import { findCidr, formatCidr } from '@postern/net/cidr'
+import type { TunnelPlan } from '@postern/render/tunnel-plan'
+import type { WgDump } from './wg-dump.ts'
+
+/** Room for WireGuard's own headers over IPv6 in a packet of 1500 bytes. */
+export const TUNNEL_MTU = 1420
+
+/** What is wanted of the interface. */
+export interface WantedTunnel extends TunnelPlan {
+  interface: string
+  privateKey: string
+  listenPort: number
+}
+
+/** What the interface is now. Texts in their one spelling. */
+export interface ObservedTunnel {
+  mtu: number
+  up: boolean
+  dump: WgDump
+  addresses: string[]
+  /** Destinations; `kernel` ones come and go with the addresses. */
+  routes: { destination: string; kernel: boolean }[]
+}
+
+export type Step =
+  | { kind: 'ip'; args: string[] }
+  /** Make the keys, the port and the peers exactly as wanted. */
+  | { kind: 'sync' }
+
+/** The steps from what is to what shall be; none when they are equal. Additions come before removals. */
+export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[] {
+  const dev = ['dev', wanted.interface]
+  const ip = (...args: string[]): Step => ({ kind: 'ip', args: [...args, ...dev] })
+  const newAddresses = wanted.addresses.filter((each) => !observed.addresses.includes(each))
+  const comingRoutes = newAddresses.map((each) => networkOf(each))
+  const present = observed.routes.map((route) => route.destination)
+  const newRoutes = wanted.routes.filter((each) => !present.includes(each) && !comingRoutes.includes(each))
+  const inSync = isOwnPartRight(wanted, observed.dump) && missingPeers(wanted, observed.dump).length === 0
+  const homes = [...wanted.addresses, ...observed.addresses].map((each) => networkOf(each))
+  const oldRoutes = observed.routes.filter(
+    ({ destination, kernel }) =>
+      !kernel && !wanted.routes.includes(destination) && !homes.includes(destination),
+  )
+  return [
+    ...(inSync ? [] : [{ kind: 'sync' } as const]),
+    ...(observed.mtu === TUNNEL_MTU ? [] : [ip('link', 'set', 'mtu', String(TUNNEL_MTU))]),
+    ...(observed.up ? [] : [ip('link', 'set', 'up')]),
+    ...newAddresses.map((each) => ip('addr', 'add', each, ...(each.includes(':') ? ['nodad'] : []))),
+    ...newRoutes.map((each) => ip('route', 'replace', each, 'proto', 'static')),
+    ...oldRoutes.map(({ destination }) => ip('route', 'del', destination)),
+    ...observed.addresses
+      .filter((each) => !wanted.addresses.includes(each))
+      .map((each) => ip('addr', 'del', each)),
+  ]
+}
+
+/** Nodes whose peer is not in the tunnel exactly as wanted. */
+export function missingPeers(wanted: WantedTunnel, dump: WgDump): number[] {
+  const found = new Map(dump.peers.map((peer) => [peer.publicKey, peer]))
+  return wanted.peers
+    .filter((peer) => {
+      const now = found.get(peer.publicKey)
+      return now?.presharedKey !== peer.presharedKey || now.allowedIps.join(',') !== peer.allowedIps.join(',')
+    })
+    .map((peer) => peer.nodeId)
+}
+
+/** True when the keys and the port are right and nobody is in the tunnel who should not be. */
+export function isOwnPartRight(wanted: WantedTunnel, dump: WgDump): boolean {
+  const keys = new Set(wanted.peers.map((peer) => peer.publicKey))
+  return (
+    dump.privateKey === wanted.privateKey &&
+    dump.listenPort === wanted.listenPort &&
+    dump.peers.every((peer) => keys.has(peer.publicKey))
+  )
+}
+
+function networkOf(address: string): string {
+  const cidr = findCidr(address)
+  return cidr ? formatCidr(cidr) : address
+}

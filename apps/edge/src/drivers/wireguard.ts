@@ -1,0 +1,145 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import type { Problem } from '@postern/contract/edge'
+import { planTunnel, type TunnelPlan } from '@postern/render/tunnel-plan'
+import { renderWireGuard } from '@postern/render/wireguard'
+import { writeAtomic } from '../atomic-write.ts'
+import type { Exec } from '../exec.ts'
+import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
+import { ensureInterface, removeInterface } from './tunnel-interface.ts'
+import { observeTunnel } from './tunnel-observe.ts'
+import {
+  isOwnPartRight,
+  missingPeers,
+  type ObservedTunnel,
+  planSteps,
+  type Step,
+  type WantedTunnel,
+} from './tunnel-steps.ts'
+
+export interface WireGuardOptions {
+  exec: Exec
+  interface: string
+  /** For the file that `wg syncconf` reads and the streams of wireguard-go; 0700. */
+  dir: string
+  listenPort: number
+  /** Where this machine's name servers are listed. */
+  resolvConf: string
+}
+
+export interface WireGuardWanted {
+  settings: TunnelSettings
+  peers: readonly Peer[]
+}
+
+export interface WireGuardDriver {
+  /** Makes the interface exact, from any state, and reads it back. @throws PartMissingError, PartFailedError */
+  apply(wanted: WireGuardWanted): Promise<PartResult>
+  /** Ends the tunnel; wireguard-go ends with its interface. */
+  remove(): Promise<void>
+}
+
+const TIMEOUT = { timeoutMs: 10_000 }
+/** Rounds of look, act, look again: the kernel adds routes of its own after an address. */
+const ROUNDS = 3
+
+export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
+  return {
+    async apply(wanted) {
+      await mkdir(options.dir, { recursive: true, mode: 0o700 })
+      const kind = await ensureInterface(options)
+      const failures: Error[] = []
+      let plan = await look(options, wanted)
+      for (let round = 0; round < ROUNDS && plan.steps.length > 0; round++) {
+        failures.push(...(await act(options, plan.target, plan.steps)))
+        plan = await look(options, wanted)
+      }
+      return judge(options, plan, kind, failures)
+    },
+    remove: () => removeInterface(options),
+  }
+}
+
+interface Look {
+  target: WantedTunnel
+  tunnel: ObservedTunnel
+  steps: Step[]
+}
+
+async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise<Look> {
+  const sight = await observeTunnel(options)
+  const { tunnelPrivateKey } = wanted.settings
+  const plan = planTunnel({
+    settings: wanted.settings,
+    peers: wanted.peers,
+    ownPublicKey: publicKeyOf(tunnelPrivateKey),
+    occupied: sight.occupied,
+  })
+  const target = {
+    ...(sight.hasIpv6 ? plan : withoutIpv6(plan)),
+    interface: options.interface,
+    privateKey: tunnelPrivateKey,
+    listenPort: options.listenPort,
+  }
+  return { target, tunnel: sight.tunnel, steps: planSteps(target, sight.tunnel) }
+}
+
+/** Tries every step, also after one that failed: the more of it stands, the better. */
+async function act(
+  options: WireGuardOptions,
+  target: WantedTunnel,
+  steps: readonly Step[],
+): Promise<Error[]> {
+  const failures: Error[] = []
+  for (const step of steps) {
+    const { code, stderr } = step.kind === 'ip' ? await ip(options, step.args) : await sync(options, target)
+    const what = step.kind === 'ip' ? `ip ${step.args.join(' ')}` : 'wg syncconf'
+    if (code !== 0) failures.push(errorFrom(what, stderr))
+  }
+  return failures
+}
+
+/** A peer that WireGuard does not take is that node's problem; anything else that is not as wanted is ours. */
+function judge(options: WireGuardOptions, plan: Look, kind: string, failures: readonly Error[]): PartResult {
+  const missing = missingPeers(plan.target, plan.tunnel.dump)
+  const isOurs =
+    plan.steps.some((step) => step.kind === 'ip') || !isOwnPartRight(plan.target, plan.tunnel.dump)
+  if (isOurs || (missing.length > 0 && failures.length > 0)) throw worst(options, failures)
+  const problems: Problem[] = missing.map((id) => ({
+    scope: { kind: 'node', id },
+    message: 'The tunnel did not take this node.',
+  }))
+  return { part: { state: 'ok', detail: kind }, problems: [...plan.target.problems, ...problems] }
+}
+
+function worst(options: WireGuardOptions, failures: readonly Error[]): Error {
+  const held = failures.find((error) => /address already in use/i.test(error.message))
+  if (held) return new PartFailedError(`UDP port ${options.listenPort} is held by another program.`)
+  return failures[0] ?? new PartFailedError(`The interface ${options.interface} does not stay as it was set.`)
+}
+
+async function sync(options: WireGuardOptions, target: WantedTunnel) {
+  const file = `${options.dir}/${options.interface}.conf`
+  await writeAtomic(file, renderWireGuard(target), 0o600)
+  return options.exec.run('wg', ['syncconf', options.interface, file], TIMEOUT)
+}
+
+function ip(options: WireGuardOptions, args: readonly string[]) {
+  return options.exec.run('ip', args, TIMEOUT)
+}
+
+function withoutIpv6(plan: TunnelPlan): TunnelPlan {
+  const four = (texts: string[]) => texts.filter((text) => !text.includes(':'))
+  return { ...plan, addresses: four(plan.addresses), routes: four(plan.routes) }
+}
+
+/** A raw X25519 key as the DER that `node:crypto` reads (RFC 8410), and the public half back to base64. */
+function publicKeyOf(privateKey: string): string {
+  const der = Buffer.concat([
+    Buffer.from('302e020100300506032b656e04220420', 'hex'),
+    Buffer.from(privateKey, 'base64'),
+  ])
+  const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
+  return key.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')
+}

@@ -1,0 +1,79 @@
+import type { DesiredState } from '@postern/contract/desired-state'
+import type { DataPlane, PartState } from '@postern/contract/edge'
+import type { Logger } from 'pino'
+import { mergeState, saveLastGood } from './last-good.ts'
+import type { LoopOptions } from './loop.ts'
+import type { Memory } from './loop-memory.ts'
+import { reconcile } from './reconcile.ts'
+import { parseStateAnswer } from './state-answer.ts'
+
+/** Asks the server for what differs. @throws when it does not answer, or not with a whole state */
+export async function fetchOnce(options: LoopOptions, memory: Memory): Promise<void> {
+  const held = memory.isDoubtful ? undefined : memory.state
+  const body = await options.fetchState(held?.hashes ?? {})
+  // Until it has proved right: after an answer that does not fit, the whole state is asked for.
+  memory.isDoubtful = true
+  const { answer, problems } = parseStateAnswer(body)
+  memory.state = mergeState(held, answer)
+  memory.isDoubtful = false
+  memory.unread = problems
+  memory.wanted = answer.revision
+  options.onState(memory.state)
+}
+
+/** Makes the machine equal to the state, and keeps the state on disk. */
+export async function applyOnce(options: LoopOptions, memory: Memory, state: DesiredState): Promise<void> {
+  const { settings, peers } = state.hashes
+  const key = `${settings} ${peers}`
+  const kept = memory.kept?.key === key && !memory.isDue ? memory.kept.below : undefined
+  memory.isDue = false
+  const [outcome] = await Promise.all([
+    reconcile(options, state, kept),
+    saveOnce(options, memory, state).catch((err: unknown) =>
+      options.log.error({ err }, 'the state cannot be saved'),
+    ),
+  ])
+  tellParts(options.log, memory.outcome?.dataPlane, outcome.dataPlane)
+  memory.outcome = outcome
+  const { wireguard, nftables } = outcome.below
+  const isBelowRight = wireguard.part.state === 'ok' && nftables.part.state === 'ok'
+  memory.kept = isBelowRight ? { key, below: outcome.below } : undefined
+  if (outcome.isApplied) memory.applied = state.revision
+}
+
+/** Applies come every few seconds; the disk is touched only when the state is another one. */
+async function saveOnce(options: LoopOptions, memory: Memory, state: DesiredState): Promise<void> {
+  const mark = JSON.stringify([state.revision, state.hashes])
+  if (mark === memory.saved) return
+  await saveLastGood(options.lastGoodFile, state)
+  memory.saved = mark
+}
+
+/** Looks whether HAProxy lives, between two applies. @returns true when it is not as it was */
+export async function checkOnce(options: LoopOptions, memory: Memory): Promise<boolean> {
+  const part = await checkPart(options)
+  const { outcome } = memory
+  if (!outcome || JSON.stringify(part) === JSON.stringify(outcome.dataPlane.haproxy)) return false
+  const next = { ...outcome.dataPlane, haproxy: part }
+  tellParts(options.log, outcome.dataPlane, next)
+  outcome.dataPlane = next
+  return true
+}
+
+async function checkPart(options: LoopOptions): Promise<PartState> {
+  try {
+    return await options.haproxy.check()
+  } catch (error) {
+    return { state: 'failed', detail: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** A part that comes and goes is said once each time, not with every look at it. */
+function tellParts(log: Logger, before: DataPlane | undefined, after: DataPlane): void {
+  for (const name of ['haproxy', 'wireguard', 'nftables'] as const) {
+    const { state, detail } = after[name]
+    if (before?.[name].state === state && before[name].detail === detail) continue
+    if (state === 'ok') log.info(`${name} is as wanted: ${detail}`)
+    else log.warn(`${name} is not as wanted: ${detail}`)
+  }
+}

@@ -1,0 +1,160 @@
+import type { DesiredState } from '@postern/contract/desired-state'
+import type { DataPlane, EdgeReport, Problem } from '@postern/contract/edge'
+import type { Logger } from 'pino'
+import { createBackoff } from './backoff.ts'
+import { findLastGood } from './last-good.ts'
+import { createMemory, dataPlaneOf, type Memory, reportOf } from './loop-memory.ts'
+import { applyOnce, checkOnce, fetchOnce } from './loop-steps.ts'
+import type { ReconcileParts } from './reconcile.ts'
+import { createSingleFlight, type SingleFlight } from './single-flight.ts'
+import { questionsOf } from './targets.ts'
+
+export interface LoopOptions extends ReconcileParts {
+  /** The body of a StateAnswer; throws when the server does not give one. */
+  fetchState(known: Record<string, string>): Promise<unknown>
+  report(report: EdgeReport): void
+  /** Called once, after the first apply or when there is nothing to apply for too long. */
+  onReady(dataPlane: DataPlane): void
+  onState(state: DesiredState): void
+  /** What keeps this machine from being observed. */
+  observerProblems(): Problem[]
+  lastGoodFile: string
+  random: () => number
+  log: Logger
+}
+
+export interface Loop {
+  /** Takes up the state of the last run and begins. */
+  start(): Promise<void>
+  /** The server says that there is a newer revision. */
+  hint(revision: number): void
+  /** The server hears us again: says everything anew. */
+  greet(): void
+  /** Something on this machine is not as it was: applies again. */
+  alarm(): void
+  close(): Promise<void>
+}
+
+const DRIFT_EVERY = 5000
+const CHECK_EVERY = 500
+const READY_WITHIN = 5000
+const RETRY = { first: 250, most: 5000 }
+
+export function createLoop(options: LoopOptions): Loop {
+  const memory = createMemory()
+  const voice = createVoice(options, memory)
+  const applying = createSingleFlight(async () => {
+    if (!memory.state) return
+    await applyOnce(options, memory, memory.state)
+    voice.report()
+    voice.ready()
+  })
+  const fetching = createFetching(options, memory, applying.trigger)
+  const timers = new Set<NodeJS.Timeout>()
+
+  return {
+    async start() {
+      await recall(options, memory)
+      applying.trigger()
+      fetching.trigger()
+      timers.add(setInterval(() => drift(options, memory, applying, fetching), DRIFT_EVERY))
+      timers.add(setInterval(createCheck(options, memory, applying, voice.report), CHECK_EVERY))
+      timers.add(setTimeout(voice.ready, READY_WITHIN))
+    },
+    hint(revision) {
+      memory.wanted = revision
+      fetching.trigger()
+    },
+    greet() {
+      voice.report()
+      fetching.trigger()
+    },
+    alarm: applying.trigger,
+    async close() {
+      for (const timer of timers) clearInterval(timer)
+      fetching.close()
+      applying.close()
+      await applying.idle()
+    },
+  }
+}
+
+/** Before the first apply there is nothing to say, unless it does not come. */
+function createVoice(options: LoopOptions, memory: Memory) {
+  const report = () => {
+    if (memory.outcome || memory.isReady) options.report(reportOf(memory, options.observerProblems()))
+  }
+  const ready = () => {
+    if (memory.isReady) return
+    memory.isReady = true
+    options.onReady(dataPlaneOf(memory))
+    if (!memory.outcome) report()
+  }
+  return { report, ready }
+}
+
+/** Fetches until it succeeds, with growing waits; traffic does not depend on it. */
+function createFetching(options: LoopOptions, memory: Memory, onFetched: () => void) {
+  const backoff = createBackoff({ ...RETRY, random: options.random })
+  let retry: NodeJS.Timeout | undefined
+  const flight = createSingleFlight(async () => {
+    clearTimeout(retry)
+    try {
+      await fetchOnce(options, memory)
+      backoff.reset()
+      onFetched()
+    } catch (err) {
+      options.log.debug({ err }, 'the state cannot be fetched')
+      retry = setTimeout(flight.trigger, backoff.next())
+    }
+  })
+  const close = () => {
+    flight.close()
+    clearTimeout(retry)
+  }
+  return { trigger: flight.trigger, close }
+}
+
+async function recall(options: LoopOptions, memory: Memory): Promise<void> {
+  memory.state = await findLastGood(options.lastGoodFile).catch((err: unknown) => {
+    options.log.warn({ err }, 'the state of the last run cannot be used')
+    return undefined
+  })
+  memory.wanted = memory.state?.revision ?? 0
+  if (memory.state) options.onState(memory.state)
+}
+
+/** Looks at everything again: hints get lost, and others change this machine too. */
+function drift(
+  options: LoopOptions,
+  memory: Memory,
+  applying: SingleFlight,
+  fetching: { trigger(): void },
+): void {
+  memory.isDue = true
+  if (memory.state) options.names.refresh(questionsOf(memory.state.routes))
+  applying.trigger()
+  fetching.trigger()
+}
+
+function createCheck(
+  options: LoopOptions,
+  memory: Memory,
+  applying: SingleFlight,
+  report: () => void,
+): () => void {
+  let isChecking = false
+  return () => {
+    if (isChecking || applying.isBusy() || !memory.outcome) return
+    isChecking = true
+    void checkOnce(options, memory)
+      .then((isChanged) => {
+        if (!isChanged) return
+        report()
+        applying.trigger()
+      })
+      .finally(() => {
+        isChecking = false
+      })
+  }
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import type { Settings } from '@postern/contract/settings'
+import { findCidr } from '@postern/net/cidr'
+import { findIp } from '@postern/net/ip'
+import { haproxyPaths } from '@postern/render/haproxy-paths'
+import type { Surroundings } from './target-rules.ts'
+
+/** What this machine is connected to by itself, and the TCP ports that are ours on it. */
+export function observeMachine(
+  settings: Settings,
+  edgePorts: readonly number[],
+): Pick<Surroundings, 'ownNetworks' | 'ownPorts'> {
+  const ownNetworks = Object.entries(networkInterfaces())
+    .filter(([name]) => name !== settings.POSTERN_TUNNEL_INTERFACE)
+    .flatMap(([, infos]) => infos ?? [])
+    .filter((info) => !info.internal)
+    .flatMap((info) => {
+      const address = findIp(info.address)
+      const network = findCidr(info.cidr ?? info.address)
+      return address && network ? [{ address, network }] : []
+    })
+  const { POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT } = settings
+  return {
+    ownNetworks,
+    ownPorts: [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, ...edgePorts],
+  }
+}
+
+/** The port on loopback where the edge takes HAProxy's log lines, while there is one. */
+export function findLogPort(haproxyDir: string): number[] {
+  try {
+    return [Number(readFileSync(haproxyPaths(haproxyDir).logPort, 'utf8'))]
+  } catch (error) {
+    // An error of the file system has a code; before HAProxy's first start there is no such file.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

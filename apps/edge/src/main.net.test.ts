@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { DataPlane } from '@postern/contract/edge'
+import { until } from '@postern/testkit/until'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeRealCertificate } from '../test/certificate.ts'
+import { makeRoute, makeState } from '../test/factories.ts'
+import { type Lab, makePeer, pidsIn, startLab } from '../test/lab.ts'
+import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
+import { pathsIn } from '../test/start-edge.ts'
+
+const MAIN = new URL('./main.ts', import.meta.url).pathname
+let lab: Lab
+let server: PaperServer
+const children: ChildProcess[] = []
+
+beforeEach(async () => {
+  lab = await startLab()
+  const certificates = [await makeRealCertificate(lab, 0, 'edge.example.com')]
+  const state = makeState({ peers: [makePeer(1)], routes: [makeRoute(1)], certificates })
+  server = await startPaperServer(pathsIn(lab), state)
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  await server.close()
+  await lab.close()
+})
+
+interface Program {
+  child: ChildProcess
+  ready: Promise<DataPlane>
+  ended: Promise<{ code: number | null; stderr: string }>
+}
+
+function startMain(args: string[] = [], env: Record<string, string> = {}): Program {
+  const child = spawn('ip', ['netns', 'exec', lab.name, process.execPath, MAIN, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: {
+      PATH: process.env.PATH,
+      POSTERN_DATA_DIR: lab.dir,
+      POSTERN_TUNNEL_INTERFACE: lab.interface,
+      ...env,
+    },
+  })
+  children.push(child)
+  let stderr = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += String(chunk)
+  })
+  const ready = new Promise<DataPlane>((resolve, reject) => {
+    child.once('message', (message: { dataPlane: unknown }) => resolve(DataPlane.parse(message.dataPlane)))
+    child.once('exit', () => reject(new Error(stderr)))
+  })
+  ready.catch(() => undefined)
+  const ended = new Promise<{ code: number | null; stderr: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, stderr })),
+  )
+  return { child, ready, ended }
+}
+
+const programs = async () =>
+  (await pidsIn(lab.name))
+    .map((pid) => ({ pid, name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }))
+    .filter(({ name }) => ['haproxy', 'wireguard-go'].includes(name))
+    .sort((a, b) => a.pid - b.pid)
+const lastReport = () =>
+  server.messages.flatMap((message) => (message.type === 'report' ? message.report : [])).at(-1)
+
+test('everything stands when it is ready, and outlives it, however it ends', async () => {
+  const first = startMain()
+  const dataPlane = await first.ready
+  expect(dataPlane).toMatchObject({
+    haproxy: { state: 'ok' },
+    wireguard: { state: 'ok' },
+    nftables: { state: 'ok' },
+  })
+  await until('the report', () => lastReport()?.applied === 7)
+  const before = await programs()
+  expect(before.map(({ name }) => name).sort()).toEqual(['haproxy', 'wireguard-go'])
+
+  first.child.kill('SIGTERM')
+  expect((await first.ended).code).toBe(0)
+  expect(await programs()).toEqual(before)
+
+  const second = startMain()
+  await second.ready
+  expect(await programs()).toEqual(before)
+  second.child.kill('SIGKILL')
+  await second.ended
+  expect(await programs()).toEqual(before)
+  const third = startMain()
+  await third.ready
+  expect(await programs()).toEqual(before)
+}, 60_000)
+
+test('a HAProxy that dies is back within two seconds', async () => {
+  const routes = Array.from({ length: 100 }, (_, index) => makeRoute(index + 1))
+  server.state = { ...server.state, routes }
+  await startMain().ready
+  const before = (await programs()).filter(({ name }) => name === 'haproxy')
+  const killed = performance.now()
+  for (const { pid } of before) process.kill(pid, 'SIGKILL')
+  const after = await until('another HAProxy', async () => {
+    const now = (await programs()).filter(({ name }) => name === 'haproxy')
+    return now.length > 0 && now.every(({ pid }) => !before.some((old) => old.pid === pid)) && now
+  })
+  expect(performance.now() - killed).toBeLessThan(2000)
+  expect(after).toHaveLength(before.length)
+}, 60_000)
+
+test('only one works on a data directory', async () => {
+  const first = startMain()
+  await first.ready
+  const second = await startMain().ended
+  expect(second).toEqual({ code: 1, stderr: 'edge: Another edge is running on this data directory.\n' })
+  expect(first.child.exitCode).toBeNull()
+}, 30_000)
+
+test('a bad setting is one clear line', async () => {
+  const { code, stderr } = await startMain([], { POSTERN_TUNNEL_NETWORK: '8.8.0.0/16' }).ended
+  expect(code).toBe(1)
+  expect(stderr).toBe(
+    'edge: POSTERN_TUNNEL_NETWORK must be a private IPv4 network of the form 10.64.0.0/16\n',
+  )
+})
+
+test('--down ends the traffic and leaves nothing, and a second one finds nothing to do', async () => {
+  const first = startMain()
+  await first.ready
+  first.child.kill('SIGTERM')
+  await first.ended
+  expect(await startMain(['--down']).ended).toEqual({ code: 0, stderr: '' })
+  await until('the programs to end', async () => (await programs()).length === 0)
+  expect(await lab.must('nft', 'list', 'tables')).toBe('')
+  expect(await lab.must('ip', '-o', 'link')).not.toContain(lab.interface)
+  expect(await startMain(['--down']).ended).toEqual({ code: 0, stderr: '' })
+}, 60_000)
+
+test('no secret is in what it writes, nor in what others see of its programs', async () => {
+  const { settings, peers, certificates } = server.state
+  const inPem = certificates[0]?.privateKey.split('\n')[1] ?? ''
+  const secrets = [settings.tunnelPrivateKey, peers[0]?.presharedKey ?? '', inPem, 'token-of-the-edge']
+  const { lastGood, edgeToken } = pathsIn(lab)
+  const key = `"${settings.tunnelPrivateKey}"`
+  writeFileSync(lastGood, JSON.stringify(server.state).replace(key, `${key}x`))
+  server.answerWith = { ...server.state, sections: { settings: { ...settings, tunnelNetwork4: 'x' } } }
+  const main = startMain([], { POSTERN_LOG_LEVEL: 'debug' })
+  await main.ready
+  writeFileSync(edgeToken, 'a-wrong-token-of-the-edge\n')
+  server.dropConnections()
+  await until('the refusal', () => !server.isConnected())
+  server.answerWith = undefined
+  writeFileSync(edgeToken, 'token-of-the-edge\n')
+  await until('the state', () => lastReport()?.applied === 7)
+  for (const { pid } of await programs()) {
+    const seen = ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1')).join()
+    for (const secret of secrets) expect(seen).not.toContain(secret.slice(0, 8))
+  }
+  main.child.kill('SIGTERM')
+  const { stderr } = await main.ended
+  expect(stderr).toContain('the state of the last run cannot be used')
+  for (const secret of secrets)
+    for (const part of [secret.slice(0, 8), secret.slice(-8)]) expect(stderr).not.toContain(part)
+})

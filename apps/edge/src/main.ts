@@ -1,0 +1,74 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import { pino } from 'pino'
+import manifest from '../package.json' with { type: 'json' }
+import { type Config, readConfig } from './config.ts'
+import { createHaproxy, type HaproxyDriver } from './drivers/haproxy.ts'
+import { createNftables } from './drivers/nftables.ts'
+import { createWireGuard } from './drivers/wireguard.ts'
+import { createEdge } from './edge.ts'
+import { createExec } from './exec.ts'
+import { lock } from './lock.ts'
+import { findLogPort } from './machine.ts'
+
+/** The edge: makes this machine equal to the desired state. `--down` ends the traffic instead. */
+async function main(): Promise<void> {
+  const config = readConfig()
+  await mkdir(config.paths.edgeDir, { recursive: true, mode: 0o700 })
+  await chmod(config.paths.edgeDir, 0o700)
+  const held = await lock(`${config.paths.edgeDir}/edge.sock`)
+  if (process.argv.includes('--down')) await takeDown(config)
+  else return serve(config, held.release)
+  await held.release()
+}
+
+async function serve(config: Config, release: () => Promise<void>): Promise<void> {
+  const log = pino({ name: 'edge', level: config.settings.POSTERN_LOG_LEVEL }, pino.destination(2))
+  const edge = createEdge({
+    ...config,
+    exec: createExec(),
+    version: manifest.version,
+    log,
+    now: Date.now,
+    random: Math.random,
+    resolvConf: '/etc/resolv.conf',
+    haproxy: await openHaproxy(config),
+    edgePorts: () => findLogPort(config.paths.haproxyDir),
+    onReady: (dataPlane) => process.send?.({ type: 'ready', dataPlane }),
+  })
+  const stop = () => {
+    edge
+      .close()
+      .then(release)
+      .then(() => process.exit(0), fail)
+  }
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  await edge.start()
+}
+
+/** What cannot be ended for want of a program or a right was not ours, or is said by the others. */
+async function takeDown(config: Config): Promise<void> {
+  const { settings } = config
+  const tunnel = { exec: createExec(), interface: settings.POSTERN_TUNNEL_INTERFACE }
+  const haproxy = await openHaproxy(config)
+  await haproxy.stop()
+  const listenPort = settings.POSTERN_TUNNEL_PORT
+  await createWireGuard({ ...tunnel, dir: config.paths.wireguardDir, listenPort, resolvConf: '' }).remove()
+  await createNftables({ ...tunnel, httpsPort: settings.POSTERN_HTTPS_PORT }).remove()
+}
+
+function openHaproxy({ settings, paths }: Config): Promise<HaproxyDriver> {
+  return createHaproxy({
+    exec: createExec(),
+    directory: paths.haproxyDir,
+    serverSocket: paths.serverSocket,
+    httpPort: settings.POSTERN_HTTP_PORT,
+    httpsPort: settings.POSTERN_HTTPS_PORT,
+  })
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`edge: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
+
+await main().catch(fail)

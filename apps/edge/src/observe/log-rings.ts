@@ -1,0 +1,82 @@
+import type { LogLine } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
+
+export interface LogRingsOptions {
+  /** Says the lines to the server; false when they could not be said. */
+  send(lines: LogLine[]): boolean
+  /** Lines that are kept of all services together. */
+  capacity?: number
+}
+
+export interface LogRings {
+  push(service: number, text: string): void
+  /** Who is watched from now on; of new ones the kept lines go out first. */
+  watch(services: readonly number[]): void
+  close(): void
+}
+
+const CAPACITY = 100_000
+const BATCH_EVERY = 100
+/** Lines that wait to be sent; more are dropped, and their numbers show the gap. */
+const MAX_WAITING = 20_000
+
+/** Keeps the last lines of each service, and sends those of watched services. */
+export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): LogRings {
+  /** The service that wrote last is at the end, so that the one that is silent for longest makes room. */
+  const rings = new Map<number, LogLine[]>()
+  const numbers = new Map<number, number>()
+  let watched = new Set<number>()
+  let waiting: LogLine[] = []
+  let timer: NodeJS.Timeout | undefined
+  let seq = 0
+  let total = 0
+
+  const flush = () => {
+    timer = undefined
+    const lines = waiting
+    waiting = []
+    for (let start = 0; start < lines.length; start += LIMITS.logLines)
+      if (!send(lines.slice(start, start + LIMITS.logLines))) return
+  }
+  const enqueue = (lines: readonly LogLine[]) => {
+    const room = MAX_WAITING - waiting.length
+    waiting.push(...lines.slice(0, Math.max(room, 0)))
+    timer ??= setTimeout(flush, BATCH_EVERY)
+  }
+  const keep = (line: LogLine) => {
+    const ring = rings.get(line.service) ?? []
+    rings.delete(line.service)
+    rings.set(line.service, ring)
+    ring.push(line)
+    total++
+    if (ring.length > LIMITS.logLines) {
+      ring.shift()
+      total--
+    }
+    const [oldest] = rings
+    if (total <= capacity || !oldest) return
+    rings.delete(oldest[0])
+    total -= oldest[1].length
+  }
+
+  return {
+    push(service, text) {
+      const number = (numbers.get(service) ?? 0) + 1
+      numbers.set(service, number)
+      const line = { service, seq: ++seq, number, text: cleanLine(text) }
+      keep(line)
+      if (watched.has(service)) enqueue([line])
+    },
+    watch(services) {
+      const before = watched
+      watched = new Set(services)
+      for (const service of watched) if (!before.has(service)) enqueue(rings.get(service) ?? [])
+    },
+    close: () => clearTimeout(timer),
+  }
+}
+
+/** Visitors write parts of these lines. */
+function cleanLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?').slice(0, LIMITS.logLineLength)
+}

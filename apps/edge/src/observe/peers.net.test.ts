@@ -1,0 +1,134 @@
+import { writeFileSync } from 'node:fs'
+import type { PeerFigures } from '@postern/contract/edge'
+import { until } from '@postern/testkit/until'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Lab, makeKeys, makePeer, makeSettings, startLab } from '../../test/lab.ts'
+import { createWireGuard } from '../drivers/wireguard.ts'
+import { createPeerObserver, hostOf, type PeerObserver } from './peers.ts'
+
+const PORT = 51997
+const keys = makeKeys()
+const edgeKeys = makeKeys()
+const settings = { ...makeSettings(), tunnelPrivateKey: edgeKeys.privateKey }
+const peer = makePeer(1, { publicKey: keys.publicKey })
+const stranger = makePeer(2)
+let edge: Lab
+let node: Lab
+let observer: PeerObserver
+let figures: PeerFigures[][] = []
+let states: ReadonlyMap<number, string> = new Map()
+/** Added to the clock, to see a tunnel grow old. */
+let later = 0
+
+beforeAll(async () => {
+  ;[edge, node] = await Promise.all([startLab(), startLab()])
+  await edge.must('ip', 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', node.name)
+  for (const [lab, address] of [
+    [edge, '203.0.113.1'],
+    [node, '203.0.113.7'],
+  ] as const) {
+    await lab.must('ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0')
+    await lab.must('ip', 'link', 'set', 'eth0', 'up')
+  }
+  const place = { interface: edge.interface, dir: edge.dir, listenPort: PORT, resolvConf: '/dev/null' }
+  await createWireGuard({ exec: edge.exec, ...place }).apply({ settings, peers: [peer, stranger] })
+  await connectNode()
+})
+afterEach(() => observer.close())
+afterAll(() => Promise.all([edge.close(), node.close()]))
+
+async function connectNode(): Promise<void> {
+  const logs = { stdoutFile: `${node.dir}/log`, stderrFile: `${node.dir}/log`, unit: 'postern-test' }
+  await node.exec.startDetached('wireguard-go', ['-f', node.interface], logs)
+  await until('the interface', () => node.must('wg', 'show', node.interface))
+  const file = `${node.dir}/node.conf`
+  writeFileSync(
+    file,
+    `[Interface]\nPrivateKey = ${keys.privateKey}\n[Peer]\nPublicKey = ${edgeKeys.publicKey}\nPresharedKey = ${peer.presharedKey}\nEndpoint = 203.0.113.1:${PORT}\nAllowedIPs = 10.64.0.0/16\nPersistentKeepalive = 1\n`,
+  )
+  await node.must('wg', 'setconf', node.interface, file)
+  await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
+  await node.must('ip', 'link', 'set', node.interface, 'up')
+}
+
+function observe(peers = [peer, stranger]): void {
+  figures = []
+  observer = createPeerObserver({
+    exec: edge.exec,
+    interface: edge.interface,
+    now: () => Date.now() + later,
+    send: (all) => figures.push(all),
+    setNodeStates: (next) => {
+      states = next
+    },
+    log: pino({ level: 'silent' }),
+  })
+  observer.setPeers(peers)
+  observer.start()
+}
+
+const latest = (id: number) => figures.at(-1)?.find((each) => each.nodeId === id)
+
+test('a node in the tunnel is seen with its address, its bytes and its answers', async () => {
+  observe()
+  const seen = await until('the node', () => latest(1)?.reachable && latest(1))
+  expect(seen.clientIp).toBe('203.0.113.7')
+  expect(Math.abs(Date.now() - (seen.latestHandshake ?? 0))).toBeLessThan(60_000)
+  expect(seen.rx).toBeGreaterThan(0)
+  expect(latest(2)).toEqual({
+    nodeId: 2,
+    latestHandshake: null,
+    rx: 0,
+    tx: 0,
+    clientIp: null,
+    reachable: false,
+  })
+  expect([...states]).toEqual([
+    [1, 'up'],
+    [2, 'down'],
+  ])
+  await until('the figures again', () => figures.length > 2, { timeoutMs: 12_000 })
+}, 30_000)
+
+test('one that no longer answers is not reachable within seconds, and is again when it answers', async () => {
+  observe()
+  await until('the node', () => latest(1)?.reachable)
+  await node.must('ip', 'addr', 'del', `${peer.address4}/16`, 'dev', node.interface)
+  await until('the silence', () => latest(1)?.reachable === false)
+  expect(latest(1)?.latestHandshake).not.toBeNull()
+  expect(states.get(1)).toBe('up')
+  await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
+  await until('the answer', () => latest(1)?.reachable)
+}, 60_000)
+
+test('one whose handshake is older than three minutes, or who is no longer a peer, is down', async () => {
+  observe()
+  await until('the node', () => states.get(1) === 'up' && latest(1)?.reachable)
+  later = 200_000
+  await until('its age', () => states.get(1) === 'down' && latest(1)?.reachable === false)
+  later = 0
+  await until('the node', () => states.get(1) === 'up')
+  observer.setPeers([stranger])
+  expect([...states]).toEqual([[2, 'down']])
+}, 60_000)
+
+test('one fping for all, ended with the observer', async () => {
+  const count = async () => {
+    const { stdout } = await edge.exec.run('ps', ['-eo', 'args'], { timeoutMs: 5000 })
+    return stdout.split('\n').filter((line) => line.startsWith('fping') && line.includes(edge.interface))
+      .length
+  }
+  observe()
+  await until('the probe', async () => (await count()) === 1)
+  observer.setPeers([peer])
+  await until('still one', async () => (await count()) === 1)
+  observer.close()
+  await until('none', async () => (await count()) === 0)
+}, 30_000)
+
+test('the address of an endpoint is read from both families', () => {
+  expect(hostOf('203.0.113.7:51820')).toBe('203.0.113.7')
+  expect(hostOf('[2001:db8::7]:51820')).toBe('2001:db8::7')
+  expect(hostOf('[fe80::1%eth0]:1')).toBe('fe80::1')
+})

@@ -1,0 +1,127 @@
+import type { Peer } from '@postern/contract/desired-state'
+import type { PeerFigures, Problem } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
+import type { Logger } from 'pino'
+import { parseWgDump, type WgPeer } from '../drivers/wg-dump.ts'
+import type { Exec } from '../exec.ts'
+import { createProber } from './prober.ts'
+import { createSpeaker } from './speaker.ts'
+
+export interface PeerObserverOptions {
+  exec: Exec
+  interface: string
+  /** ms since the epoch, as WireGuard counts its handshakes. */
+  now: () => number
+  send(peers: PeerFigures[]): void
+  /** Which nodes can be reached through the tunnel at all. */
+  setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
+  log: Logger
+}
+
+export interface PeerObserver {
+  start(): void
+  /** The peers that are wanted now. */
+  setPeers(peers: readonly Peer[]): void
+  /** Says all figures again, to a server that knows nothing of them. */
+  greet(): void
+  problems(): Problem[]
+  close(): void
+}
+
+const LOOK_EVERY = 2000
+
+export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
+  let peers: readonly Peer[] = []
+  /** By public key; undefined before the first look. */
+  let seen: ReadonlyMap<string, WgPeer> | undefined
+  let look: NodeJS.Timeout | undefined
+
+  const isFresh = (peer: Peer) => isFreshAt(options.now(), seen?.get(peer.publicKey))
+  const figuresOfAll = () =>
+    seen &&
+    peers.map((peer) =>
+      figuresOf(peer, seen?.get(peer.publicKey), isFresh(peer) && prober.isReachable(peer.address4)),
+    )
+  const speaker = createSpeaker({ ...options, figures: figuresOfAll })
+  const prober = createProber({ ...options, onChange: speaker.say })
+  const tell = () => {
+    if (!seen) return
+    options.setNodeStates(new Map(peers.map((peer) => [peer.nodeId, isFresh(peer) ? 'up' : 'down'])))
+    prober.probe(peers.filter(isFresh).map((peer) => peer.address4))
+    speaker.say()
+  }
+  const observe = oneAtATime(async () => {
+    seen = await findPeers(options)
+    tell()
+  })
+
+  return {
+    start() {
+      look = setInterval(observe, LOOK_EVERY)
+      observe()
+    },
+    setPeers(next) {
+      peers = next
+      tell()
+    },
+    greet: speaker.sayAgain,
+    problems() {
+      const message = prober.problem()
+      return message === null ? [] : [{ scope: { kind: 'edge' }, message }]
+    },
+    close() {
+      clearInterval(look)
+      speaker.close()
+      prober.close()
+    },
+  }
+}
+
+/** `work` must not throw; calls during a run are left out. */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let isRunning = false
+  return () => {
+    if (isRunning) return
+    isRunning = true
+    void work().finally(() => {
+      isRunning = false
+    })
+  }
+}
+
+/** What the tunnel shows; nobody when there is none. */
+async function findPeers(options: PeerObserverOptions): Promise<Map<string, WgPeer>> {
+  try {
+    const args = ['show', options.interface, 'dump']
+    const { code, stdout } = await options.exec.run('wg', args, { timeoutMs: 5000 })
+    if (code !== 0) return new Map()
+    return new Map(parseWgDump(stdout).peers.map((peer) => [peer.publicKey, peer]))
+  } catch (err) {
+    options.log.debug({ err }, 'the tunnel cannot be looked at')
+    return new Map()
+  }
+}
+
+function isFreshAt(now: number, seen: WgPeer | undefined): boolean {
+  const handshake = seen?.latestHandshake ?? null
+  return handshake !== null && now - handshake < LIMITS.handshakeStale
+}
+
+function figuresOf(peer: Peer, seen: WgPeer | undefined, reachable: boolean): PeerFigures {
+  return {
+    nodeId: peer.nodeId,
+    latestHandshake: seen?.latestHandshake ?? null,
+    rx: seen?.rx ?? 0,
+    tx: seen?.tx ?? 0,
+    clientIp: seen?.endpoint ? hostOf(seen.endpoint) : null,
+    reachable,
+  }
+}
+
+/** The address of `203.0.113.7:51820` or `[2001:db8::7]:51820`. */
+export function hostOf(endpoint: string): string {
+  return endpoint
+    .replace(/:\d+$/, '')
+    .replace(/^\[|\]$/g, '')
+    .replace(/%.*$/, '')
+}

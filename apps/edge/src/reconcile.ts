@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DesiredState, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
+import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
+import type { ResolvedRoute } from '@postern/render/resolved-route'
+import type { Logger } from 'pino'
+import type { NftablesDriver } from './drivers/nftables.ts'
+import type { WireGuardDriver } from './drivers/wireguard.ts'
+import type { Names } from './names.ts'
+import type { PartResult } from './part.ts'
+import { type Surroundings, surroundingsOf } from './target-rules.ts'
+import { resolveTargets, type Targets } from './targets.ts'
+
+/** What the reconciler asks of HAProxy's driver. */
+export interface HaproxyPart {
+  apply(wanted: {
+    routes: ResolvedRoute[]
+    certificates: EdgeCertificate[]
+    settings: TunnelSettings
+  }): Promise<Problem[]>
+  check(): Promise<PartState>
+}
+
+export interface ReconcileParts {
+  haproxy: HaproxyPart
+  wireguard: WireGuardDriver
+  nftables: NftablesDriver
+  names: Names
+  /** What this machine is connected to and listens on now. */
+  observeMachine(): Pick<Surroundings, 'ownNetworks' | 'ownPorts'>
+  log: Logger
+}
+
+/** What an earlier apply found out about the parts below HAProxy, when they need not be looked at again. */
+export interface Below {
+  wireguard: PartResult
+  nftables: PartResult
+}
+
+export interface Outcome {
+  /** True when everything that is there was read back and is as wanted. */
+  isApplied: boolean
+  problems: Problem[]
+  dataPlane: DataPlane
+  below: Below
+}
+
+/** How long a pass waits for names that it has just begun to look up, in ms; others come with a later pass. */
+const NAME_GRACE = 10
+
+/** How long the tunnel waits for HAProxy to lead visitors away from peers that go, in ms: normally it is done by then. */
+const HEAD_START = 250
+
+/** Makes this machine equal to the state. A part that fails never keeps the others from being made right. */
+export async function reconcile(
+  parts: ReconcileParts,
+  state: DesiredState,
+  kept: Below | undefined,
+): Promise<Outcome> {
+  const led = applyHaproxy(parts, state)
+  const below = kept ?? (await applyBelow(parts, state, led))
+  const above = await led
+  const { wireguard, nftables } = below
+  const dataPlane = { haproxy: above.part, wireguard: wireguard.part, nftables: nftables.part }
+  return {
+    isApplied: isAllRight(dataPlane),
+    problems: tidy([
+      ...above.problems,
+      ...wireguard.problems,
+      ...nftables.problems,
+      ...tunnelProblems(state, wireguard.part),
+    ]),
+    dataPlane,
+    below,
+  }
+}
+
+/** A part that is not there is said so and stands in nobody's way, but without HAProxy nothing is published. */
+function isAllRight({ haproxy, wireguard, nftables }: DataPlane): boolean {
+  return haproxy.state === 'ok' && wireguard.state !== 'failed' && nftables.state !== 'failed'
+}
+
+/**
+ * The rules stand before the tunnel does, so that there is no moment without them.
+ * @param led when HAProxy leads nobody any more to a peer that goes: such a visitor would wait for nothing
+ */
+async function applyBelow(parts: ReconcileParts, state: DesiredState, led: Promise<unknown>): Promise<Below> {
+  await Promise.race([led, delay(HEAD_START)])
+  const wanted = { settings: state.settings, peers: state.peers }
+  const nftables = await attempt(parts, 'nftables', () => parts.nftables.apply(wanted))
+  const wireguard = await attempt(parts, 'WireGuard', () => parts.wireguard.apply(wanted))
+  return { wireguard, nftables }
+}
+
+async function applyHaproxy(parts: ReconcileParts, state: DesiredState): Promise<PartResult> {
+  const { routes, problems } = await findTargets(parts, state)
+  const { certificates, settings } = state
+  const result = await attempt(parts, 'HAProxy', async () => {
+    const found = await parts.haproxy.apply({ routes, certificates, settings })
+    return { part: await parts.haproxy.check(), problems: found }
+  })
+  return { ...result, problems: [...problems, ...result.problems] }
+}
+
+async function findTargets(parts: ReconcileParts, state: DesiredState): Promise<Targets> {
+  const around = surroundingsOf(state.settings, state.peers, parts.observeMachine())
+  const first = resolveTargets(state.routes, around, parts.names)
+  if (!parts.names.isBusy()) return first
+  await parts.names.settled(NAME_GRACE)
+  return resolveTargets(state.routes, around, parts.names)
+}
+
+async function attempt(
+  parts: ReconcileParts,
+  name: string,
+  apply: () => Promise<PartResult>,
+): Promise<PartResult> {
+  try {
+    return await apply()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const isMissing = code === 'part_missing' || code === 'program_missing'
+    const detail = error instanceof Error ? error.message : String(error)
+    parts.log.debug({ err: error }, `${name} is not as wanted`)
+    const message = `${name}: ${detail}`
+    return {
+      part: { state: isMissing ? 'missing' : 'failed', detail },
+      problems: [{ scope: { kind: 'edge' }, message }],
+    }
+  }
+}
+
+/** Without a tunnel no service of a node is reached; the services say so themselves. */
+function tunnelProblems(state: DesiredState, part: PartState): Problem[] {
+  if (part.state === 'ok') return []
+  return state.routes
+    .filter((route) => route.enabled && route.node.kind !== 'local')
+    .map(({ id }) => ({
+      scope: { kind: 'service', id },
+      message: `The tunnel of the edge is down: ${part.detail}`,
+    }))
+}
+
+/** As the contract allows them: each message and their number are limited. */
+export function tidy(problems: readonly Problem[]): Problem[] {
+  return problems
+    .slice(0, LIMITS.edgeProblems)
+    .map(({ scope, message }) => ({ scope, message: message.slice(0, 500) }))
+}

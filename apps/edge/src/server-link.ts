@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises'
+import type { SectionHashes } from '@postern/contract/desired-state'
+import { EdgeHint, type EdgeMessage } from '@postern/contract/edge'
+import { endpoints } from '@postern/contract/endpoints'
+import type { Logger } from 'pino'
+import { Agent, request } from 'undici'
+import { WebSocket } from 'ws'
+import { createBackoff } from './backoff.ts'
+
+export interface ServerLinkOptions {
+  /** The server's unix socket. */
+  socketPath: string
+  tokenFile: string
+  version: string
+  epoch: string
+  random: () => number
+  log: Logger
+  onHint: (hint: EdgeHint) => void
+  /** The server hears us again and knows nothing of what was said before. */
+  onOpen: () => void
+}
+
+export interface ServerLink {
+  /** Connects, and connects again whenever the connection ends. */
+  start(): void
+  /** The body of a StateAnswer, not yet parsed. @throws when the server does not give one */
+  fetchState(known: SectionHashes): Promise<unknown>
+  /** Says it when the server listens; what cannot be said is lost, as all of it is said again later. */
+  send(message: EdgeMessage): boolean
+  close(): Promise<void>
+}
+
+const TIMEOUT = 10_000
+const MAX_STATE_BYTES = 256 * 1024 * 1024
+const MAX_HINT_BYTES = 4 * 1024 * 1024
+/** What the server has not read yet; beyond it we say nothing more. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024
+const PING_EVERY = 10_000
+/** Asking a unix socket costs nothing, and a server that is back should be heard soon. */
+const RETRY = { first: 100, most: 1000 }
+
+export class ServerError extends Error {
+  readonly code = 'server'
+}
+
+export function createServerLink(options: ServerLinkOptions): ServerLink {
+  const agent = new Agent({ connect: { socketPath: options.socketPath, timeout: TIMEOUT }, connections: 2 })
+  const connection = createConnection(options)
+  return {
+    start: connection.open,
+    fetchState: async (known) => fetchState(agent, await readToken(options.tokenFile), known),
+    send(message) {
+      const socket = connection.socket()
+      if (!socket || socket.bufferedAmount > MAX_UNREAD_BYTES) return false
+      socket.send(JSON.stringify(message))
+      return true
+    },
+    async close() {
+      connection.close()
+      await agent.destroy()
+    },
+  }
+}
+
+/** The one WebSocket, opened again whenever it ends. */
+function createConnection(options: ServerLinkOptions) {
+  const backoff = createBackoff({ ...RETRY, random: options.random })
+  let current: WebSocket | undefined
+  let retry: NodeJS.Timeout | undefined
+  let closed = false
+
+  const connect = async () => {
+    const token = await readToken(options.tokenFile)
+    if (closed) return
+    const socket = openSocket(options, token)
+    current = socket
+    socket.once('close', again)
+    socket.once('open', () => {
+      backoff.reset()
+      const { version, epoch } = options
+      socket.send(JSON.stringify({ type: 'hello', version, epoch } satisfies EdgeMessage))
+      options.onOpen()
+    })
+  }
+  const open = () =>
+    void connect().catch((err: unknown) => {
+      options.log.debug({ err }, 'the server cannot be reached')
+      again()
+    })
+  const again = () => {
+    if (!closed) retry = setTimeout(open, backoff.next())
+  }
+  return {
+    open,
+    socket: () => (current?.readyState === WebSocket.OPEN ? current : undefined),
+    close() {
+      closed = true
+      clearTimeout(retry)
+      current?.close(1000)
+      current?.terminate()
+    },
+  }
+}
+
+function openSocket(options: ServerLinkOptions, token: string): WebSocket {
+  const socket = new WebSocket(`ws+unix:${options.socketPath}:${endpoints.edgeSocket.path}`, {
+    headers: { authorization: `Bearer ${token}` },
+    handshakeTimeout: TIMEOUT,
+    maxPayload: MAX_HINT_BYTES,
+    perMessageDeflate: false,
+  })
+  // Every failure ends in `close`, which connects again.
+  socket.on('error', (err) => options.log.debug({ err }, 'the connection to the server failed'))
+  socket.on('message', (data) => {
+    const hint = EdgeHint.safeParse(parseJson(String(data)))
+    if (hint.success) options.onHint(hint.data)
+    else options.log.warn('the server said something that is not in the contract')
+  })
+  watchPulse(socket)
+  return socket
+}
+
+/** Ends a connection whose other end is gone without a word. */
+function watchPulse(socket: WebSocket): void {
+  let isAlive = true
+  const timer = setInterval(() => {
+    if (socket.readyState !== WebSocket.OPEN) return
+    if (!isAlive) return socket.terminate()
+    isAlive = false
+    socket.ping()
+  }, PING_EVERY)
+  socket.on('pong', () => {
+    isAlive = true
+  })
+  socket.once('close', () => clearInterval(timer))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Refused by the schema, like anything else that is no hint.
+    return undefined
+  }
+}
+
+async function readToken(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trim()
+}
+
+async function fetchState(agent: Agent, token: string, known: SectionHashes): Promise<unknown> {
+  const { statusCode, body } = await request(`http://server${endpoints.edgeState.path}`, {
+    dispatcher: agent,
+    method: endpoints.edgeState.method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ known }),
+    headersTimeout: TIMEOUT,
+    bodyTimeout: TIMEOUT,
+  })
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    // undici gives Buffers as long as no encoding is set.
+    const bytes = chunk as Buffer
+    size += bytes.length
+    if (size > MAX_STATE_BYTES) throw new ServerError('The state of the server is too large.')
+    chunks.push(bytes)
+  }
+  if (statusCode !== 200) throw new ServerError(`The server answered ${statusCode} when asked for the state.`)
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+}

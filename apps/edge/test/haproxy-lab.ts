@@ -1,0 +1,134 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EdgeCertificate } from '@postern/contract/desired-state'
+import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy-paths'
+import type { ResolvedRoute } from '@postern/render/resolved-route'
+import { createHaproxy, type HaproxyDriver, type HaproxyDriverOptions } from '../src/drivers/haproxy.ts'
+import type { HaproxyLog } from '../src/drivers/haproxy-log-line.ts'
+import { openHaproxySocket } from '../src/drivers/haproxy-socket.ts'
+import { createExec } from '../src/exec.ts'
+import { makeRoute } from './factories.ts'
+
+/** A real HAProxy on high ports of loopback, with a driver like the edge's own. */
+export interface HaproxyLab {
+  paths: HaproxyPaths
+  serverSocket: string
+  httpPort: number
+  httpsPort: number
+  /** Of the driver that was opened last. */
+  logs: HaproxyLog[]
+  /** A driver as a newly started edge has it; the one before is closed. */
+  open(options?: Partial<HaproxyDriverOptions>): Promise<HaproxyDriver>
+  /** Applies to the installation's own certificate and these. @returns the problems */
+  apply(
+    routes: readonly ResolvedRoute[],
+    certificates?: readonly EdgeCertificate[],
+  ): ReturnType<HaproxyDriver['apply']>
+  command(text: string): Promise<string>
+  pid(): Promise<number>
+  close(): Promise<void>
+}
+
+export const PUBLIC_HOST = 'console.example.com'
+
+export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}): Promise<HaproxyLab> {
+  const base = await mkdtemp(join(tmpdir(), 'hx-'))
+  // HAProxy reaches the server's socket as its own user.
+  await chmod(base, 0o711)
+  const [httpPort, httpsPort] = [await findFreePort(), await findFreePort()]
+  const own = await makeLabCertificate(0, [PUBLIC_HOST])
+  const paths = haproxyPaths(join(base, 'haproxy'))
+  const serverSocket = join(base, 'server.sock')
+  let driver: HaproxyDriver | undefined
+  const lab: HaproxyLab = {
+    paths,
+    serverSocket,
+    httpPort,
+    httpsPort,
+    logs: [],
+    async open(changes = {}) {
+      await driver?.close()
+      driver = await createHaproxy({
+        exec: createExec(),
+        directory: join(base, 'haproxy'),
+        addresses: ['127.0.0.1', '::1'],
+        serverSocket,
+        httpPort,
+        httpsPort,
+        ...options,
+        ...changes,
+      })
+      lab.logs = []
+      const { logs } = lab
+      driver.logs.on('line', (line) => logs.push(line))
+      return driver
+    },
+    async apply(routes, certificates = []) {
+      if (!driver) throw new Error('no driver is open')
+      return driver.apply({
+        routes,
+        certificates: [own, ...certificates],
+        settings: { publicHost: PUBLIC_HOST },
+      })
+    },
+    command: (text) => openHaproxySocket(paths.socket).send(text),
+    pid: async () => Number(await readFile(paths.pid, 'utf8')),
+    async close() {
+      await driver?.stop()
+      await driver?.close()
+      await rm(base, { recursive: true, force: true })
+    },
+  }
+  await lab.open()
+  return lab
+}
+
+/** An enabled route of a domain of its own to a port of this machine. */
+export function makeLabRoute(id: number, port: number, changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+  const backend = { proto: 'http' as const, host: null, port }
+  return { ...makeRoute(id, { backend }), address: '127.0.0.1', ...changes }
+}
+
+/** The console's own service, as the server seeds it. */
+export function makeConsoleRoute(changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+  const route = makeLabRoute(1, 3000, { domain: null, system: true, node: { kind: 'local' }, address: null })
+  return { ...route, ...changes }
+}
+
+/** A self-signed certificate that is good for a day. */
+export async function makeLabCertificate(id: number, domains: string[]): Promise<EdgeCertificate> {
+  const names = domains.map((domain) => `DNS:${domain}`).join()
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '1',
+  ]
+  const { stdout } = await createExec().run(
+    'openssl',
+    [...args, '-subj', `/CN=cert-${id}`, '-addext', `subjectAltName=${names}`, '-keyout', '-'],
+    { timeoutMs: 10_000 },
+  )
+  const parts = stdout.match(/-----BEGIN [\s\S]*?-----END [A-Z ]+-----\n/g) ?? []
+  const find = (word: string) => parts.find((part) => part.includes(`BEGIN ${word}`)) ?? ''
+  return { id, domains, chain: find('CERTIFICATE'), privateKey: find('PRIVATE KEY') }
+}
+
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = address !== null && typeof address === 'object' ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}

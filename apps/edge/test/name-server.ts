@@ -1,0 +1,56 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+
+/** A name server that answers as a test likes: an address list, 'none' (NXDOMAIN) or 'silent'. */
+export interface NameServer {
+  address: string
+  answers: Map<string, string[] | 'none' | 'silent'>
+  /** The names that it was asked for, in order. */
+  asked: string[]
+  close(): void
+}
+
+const TYPE_A = 1
+
+export async function startNameServer(): Promise<NameServer> {
+  const socket = createSocket('udp4')
+  const answers: NameServer['answers'] = new Map()
+  const asked: string[] = []
+  socket.on('message', (query, from) => {
+    const { name, type, end } = parseQuestion(query)
+    asked.push(name)
+    const answer = answers.get(name) ?? 'none'
+    if (answer === 'silent') return
+    const addresses = answer === 'none' || type !== TYPE_A ? [] : answer
+    socket.send(makeReply(query.subarray(0, end), addresses, answer === 'none'), from.port, from.address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  // A bound UDP socket has an address with a port.
+  const { port } = socket.address() as AddressInfo
+  return { address: `127.0.0.1:${port}`, answers, asked, close: () => socket.close() }
+}
+
+function parseQuestion(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+/** The question again, and the addresses as A records that point back to its name. */
+function makeReply(question: Buffer, addresses: readonly string[], isUnknown: boolean): Buffer {
+  const head = Buffer.from(question)
+  head.writeUInt16BE(0x8180 | (isUnknown ? 3 : 0), 2)
+  head.writeUInt16BE(addresses.length, 6)
+  head.writeUInt16BE(0, 8)
+  head.writeUInt16BE(0, 10)
+  const records = addresses.map((address) =>
+    Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]),
+  )
+  return Buffer.concat([head, ...records])
+}

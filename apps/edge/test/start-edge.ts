@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs'
+import type { DataPlane } from '@postern/contract/edge'
+import { installationPaths } from '@postern/contract/installation'
+import { parseSettings } from '@postern/contract/settings'
+import { pino } from 'pino'
+import { createEdge, type Edge } from '../src/edge.ts'
+import type { Exec } from '../src/exec.ts'
+import type { Lab } from './lab.ts'
+import { makePaperHaproxy, type PaperHaproxy } from './paper-haproxy.ts'
+
+export interface TestEdge {
+  edge: Edge
+  haproxy: PaperHaproxy
+  /** What it said when it was ready. */
+  ready: Promise<DataPlane>
+  /** A line of HAProxy's log. */
+  log(service: number, text: string): void
+}
+
+/** The directories that the starter makes. */
+export function pathsIn(lab: Lab) {
+  const paths = installationPaths(lab.dir)
+  mkdirSync(paths.edgeDir, { recursive: true, mode: 0o700 })
+  mkdirSync(paths.runDir, { recursive: true })
+  return paths
+}
+
+/** The real edge in the lab's namespace, but for HAProxy. */
+export async function startEdge(lab: Lab, exec: Exec = lab.exec): Promise<TestEdge> {
+  const settings = parseSettings({ POSTERN_DATA_DIR: lab.dir, POSTERN_TUNNEL_INTERFACE: lab.interface })
+  const haproxy = makePaperHaproxy()
+  const ready = Promise.withResolvers<DataPlane>()
+  const edge = createEdge({
+    settings,
+    paths: pathsIn(lab),
+    exec,
+    version: '0.1.0',
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+    random: Math.random,
+    resolvConf: '/dev/null',
+    edgePorts: () => [],
+    haproxy,
+    onReady: ready.resolve,
+  })
+  await edge.start()
+  return {
+    edge,
+    haproxy,
+    ready: ready.promise,
+    log: (service, text) => haproxy.logs.emit('line', { service, text }),
+  }
+}

@@ -1,0 +1,85 @@
+import helmet from '@fastify/helmet'
+import websocket from '@fastify/websocket'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Context } from './context.ts'
+import { serveConsole } from './http/console.ts'
+import { answerError } from './http/errors.ts'
+import { addHooks } from './http/hooks.ts'
+import { StreamRegistry } from './http/sse.ts'
+import { ROUTES } from './routes/index.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    streams: StreamRegistry
+  }
+}
+
+export interface AppOptions {
+  /** True only behind HAProxy, which comes in through the unix socket: exactly one hop is believed. */
+  trustForwarded: boolean
+}
+
+const BODY_BYTES = 256 * 1024
+const REQUEST_MS = 30_000
+/** A frame of an edge with the figures of thousands of nodes. */
+const FRAME_BYTES = 4 * 1024 * 1024
+
+/** The HTTP application over a context. It does not listen. */
+export async function buildApp(context: Context, { trustForwarded }: AppOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    // pino's logger is one; without the wider name the application's type would carry pino's.
+    loggerInstance: context.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    trustProxy: trustForwarded && ((_address, hop) => hop === 0),
+    bodyLimit: BODY_BYTES,
+    requestTimeout: REQUEST_MS,
+    genReqId: () => context.randomBytes(9).toString('base64url'),
+    routerOptions: { maxParamLength: 253 },
+    forceCloseConnections: true,
+    // An address that cannot be decoded: Fastify's own words would repeat it, with the token in it.
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+  })
+  const streams = new StreamRegistry()
+  app.decorate('context', context)
+  app.decorate('streams', streams)
+  app.addHook('preClose', async () => streams.closeAll())
+  app.setErrorHandler(answerError)
+  parseEmptyBodies(app)
+  await app.register(helmet, HELMET)
+  await app.register(websocket, { options: { maxPayload: FRAME_BYTES } })
+  addHooks(app, { trustForwarded })
+  for (const register of ROUTES) await register(app)
+  await serveConsole(app)
+  return app
+}
+
+/** An empty body is `{}` everywhere; some clients name the type JSON and send nothing. */
+function parseEmptyBodies(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = String(body)
+    if (text.trim() === '') done(null, {})
+    else parseJson(request, text, done)
+  })
+}
+
+/** No inline scripts; styles may be inline because the console's dialogs and toasts place themselves. */
+const HELMET = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'self'"],
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:'],
+      objectSrc: ["'none'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  frameguard: { action: 'deny' as const },
+  // Set by hand, only for what came by https through HAProxy.
+  strictTransportSecurity: false,
+  // The session is in the address of streams: it must not leave with a referrer.
+  referrerPolicy: { policy: 'no-referrer' as const },
+}

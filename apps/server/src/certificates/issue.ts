@@ -1,0 +1,106 @@
+import 'reflect-metadata'
+import * as x509 from '@peculiar/x509'
+import { isIp } from '@postern/net/ip'
+
+/** A certificate with its key, both PEM. `fingerprint` is the SHA-256 of the certificate's DER in hex. */
+export interface IssuedCertificate {
+  certificate: string
+  privateKey: string
+  notBefore: Date
+  notAfter: Date
+  fingerprint: string
+}
+
+/** What it takes to sign: the root's certificate and key, PEM. */
+export interface Root {
+  certificate: string
+  privateKey: string
+}
+
+const DAY = 86_400_000
+const ROOT_DAYS = 3650
+/** Browsers refuse longer lives of a server's certificate. The day of margin for slow clocks counts. */
+export const LEAF_DAYS = 397
+const CLOCK_MARGIN = DAY / 24
+const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
+const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' }
+/** X.520 allows 64 characters in a common name; the names that count are in the SAN. */
+const COMMON_NAME_LENGTH = 64
+
+/** Makes the root of an installation. `name` is what a person reads in the list of authorities. */
+export async function issueRoot(name: string, now: Date): Promise<IssuedCertificate> {
+  const keys = await createKeys()
+  const subject: x509.JsonName = [{ O: ['Postern'] }, { CN: [name] }]
+  const { notBefore, notAfter } = life(now, ROOT_DAYS)
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: subject,
+    keys,
+    notBefore,
+    notAfter,
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return issued(certificate, keys)
+}
+
+/**
+ * Makes a server's certificate for names and addresses, valid for 397 days but never longer than its root.
+ * @throws TypeError without a name
+ */
+export async function issueLeaf(root: Root, names: readonly string[], now: Date): Promise<IssuedCertificate> {
+  const [first] = names
+  if (first === undefined) throw new TypeError('a certificate needs a name')
+  const keys = await createKeys()
+  const issuer = new x509.X509Certificate(root.certificate)
+  const { notBefore, notAfter } = life(now, LEAF_DAYS)
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: [{ CN: [first.length <= COMMON_NAME_LENGTH ? first : 'Postern'] }],
+    issuer: issuer.subjectName,
+    publicKey: keys.publicKey,
+    signingKey: await importKey(root.privateKey),
+    notBefore,
+    notAfter: new Date(Math.min(notAfter.getTime(), issuer.notAfter.getTime())),
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        names.map((value): x509.JsonGeneralName => ({ type: isIp(value) ? 'ip' : 'dns', value })),
+      ),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  })
+  return issued(certificate, keys)
+}
+
+function createKeys(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(KEY, true, ['sign', 'verify'])
+}
+
+function importKey(pem: string): Promise<CryptoKey> {
+  const [der] = x509.PemConverter.decode(pem)
+  return crypto.subtle.importKey('pkcs8', der ?? new ArrayBuffer(0), KEY, false, ['sign'])
+}
+
+/** Whole seconds, as X.509 counts: otherwise what is kept differs from what the certificate says. */
+function life(now: Date, days: number): { notBefore: Date; notAfter: Date } {
+  const start = Math.floor((now.getTime() - CLOCK_MARGIN) / 1000) * 1000
+  return { notBefore: new Date(start), notAfter: new Date(start + days * DAY) }
+}
+
+async function issued(certificate: x509.X509Certificate, keys: CryptoKeyPair): Promise<IssuedCertificate> {
+  const pkcs8 = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
+  return {
+    certificate: `${certificate.toString('pem')}\n`,
+    privateKey: `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`,
+    notBefore: certificate.notBefore,
+    notAfter: certificate.notAfter,
+    fingerprint: Buffer.from(await certificate.getThumbprint('SHA-256')).toString('hex'),
+  }
+}

@@ -1,0 +1,133 @@
+import { X509Certificate } from 'node:crypto'
+import { type ChangeNote, change } from '../changes/change.ts'
+import type { Context } from '../context.ts'
+import type { IssuedCertificate } from './issue.ts'
+import { INSTALLATION_CERTIFICATE, storeCertificate, storeFailure } from './store.ts'
+
+const HOUR = 3_600_000
+/** How many are made anew at a time; the rest follows at once. */
+const BATCH = 50
+/** A machine with very many addresses keeps its certificate small. */
+const MAX_NAMES = 50
+
+/**
+ * Makes sure of the installation's own certificate, then looks after all certificates once an hour until the
+ * context ends.
+ */
+export async function startRenewal(context: Context): Promise<void> {
+  await renewInstallation(context)
+  const pass = () => {
+    renewCertificates(context).catch((err: unknown) => context.log.error({ err }, 'certificates not renewed'))
+  }
+  const first = setTimeout(pass, 1000).unref()
+  const timer = setInterval(pass, HOUR).unref()
+  context.onDispose(() => {
+    clearTimeout(first)
+    clearInterval(timer)
+  })
+}
+
+/** Renews whatever is due. @returns how many domains got a new certificate. */
+export async function renewCertificates(context: Context): Promise<number> {
+  await renewInstallation(context)
+  const due = await listDueDomains(context)
+  for (let start = 0; start < due.length; start += BATCH)
+    await renewDomains(context, due.slice(start, start + BATCH))
+  return due.length
+}
+
+/** The names at which the installation itself is asked: the public host first, then the machine's addresses. */
+export function installationNames(context: Context): string[] {
+  const own = context.network().addresses.filter((address) => !/^(fe80|ff)/i.test(address))
+  return [...new Set([context.config.publicHost, ...own, '127.0.0.1', '::1'])].slice(0, MAX_NAMES)
+}
+
+async function renewInstallation(context: Context): Promise<void> {
+  const names = installationNames(context)
+  const row = await context.db
+    .selectFrom('certificates')
+    .select(['chain', 'not_before', 'not_after'])
+    .where('id', '=', INSTALLATION_CERTIFICATE)
+    .executeTakeFirst()
+  if (row?.chain && !isDue(row, context.clock()) && hasNames(row.chain, names)) return
+  const issued = await context.authority.issue(names)
+  await change(context, note('certificate of the installation issued'), async (tx) => {
+    const now = new Date(context.clock()).toISOString()
+    return { value: await storeCertificate(tx, 'installation', { ...context, issued, now }), touched: {} }
+  })
+}
+
+interface Life {
+  not_before: string | null
+  not_after: string | null
+}
+
+/** Two thirds of the life are over, or there is none yet. */
+export function isDue({ not_before, not_after }: Life, now: number): boolean {
+  const [from, to] = [Date.parse(not_before ?? ''), Date.parse(not_after ?? '')]
+  return !(now >= from && now < from + ((to - from) * 2) / 3)
+}
+
+function hasNames(chain: string, names: readonly string[]): boolean {
+  const certificate = new X509Certificate(chain)
+  const has = (name: string) => certificate.checkHost(name, { subject: 'never' }) ?? certificate.checkIP(name)
+  const count = certificate.subjectAltName?.split(', ').length ?? 0
+  return count === names.length && names.every(has)
+}
+
+interface DueDomain {
+  id: number
+  domain: string
+}
+
+async function listDueDomains(context: Context): Promise<DueDomain[]> {
+  const rows = await context.db
+    .selectFrom('domains')
+    .leftJoin('certificates', 'certificates.domain_id', 'domains.id')
+    .select(['domains.id', 'domains.domain', 'certificates.not_before', 'certificates.not_after'])
+    .execute()
+  return rows.filter((row) => isDue(row, context.clock()))
+}
+
+async function renewDomains(context: Context, due: readonly DueDomain[]): Promise<void> {
+  const results = await Promise.all(due.map((domain) => tryToIssue(context, domain)))
+  await change(context, note(`certificates of ${due.length} domains renewed`), async (tx) => {
+    const now = new Date(context.clock()).toISOString()
+    const left = await tx
+      .selectFrom('domains')
+      .select('id')
+      .where(
+        'id',
+        'in',
+        due.map(({ id }) => id),
+      )
+      .execute()
+    const kept = new Set(left.map(({ id }) => id))
+    for (const { id, issued, error } of results) {
+      if (!kept.has(id)) continue
+      if (issued) await storeCertificate(tx, { domainId: id }, { ...context, issued, now })
+      else await storeFailure(tx, id, error, now)
+    }
+    return { value: undefined, touched: { domains: [...kept] } }
+  })
+}
+
+interface Attempt {
+  id: number
+  issued: IssuedCertificate | null
+  error: string
+}
+
+/** One domain that cannot have a certificate does not keep the others from theirs. */
+async function tryToIssue({ authority, log }: Context, { id, domain }: DueDomain): Promise<Attempt> {
+  try {
+    return { id, issued: await authority.issue([domain]), error: '' }
+  } catch (err) {
+    log.error({ err, domain }, 'a certificate could not be issued')
+    return { id, issued: null, error: err instanceof Error ? err.message : String(err) }
+  }
+}
+
+function note(what: string): ChangeNote {
+  return { actor: 'postern', what }
+}

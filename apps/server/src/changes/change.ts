@@ -1,0 +1,69 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../db/schema.ts'
+import type { LiveBus, Touched } from './live.ts'
+
+/** How many changes are remembered. */
+const KEPT_CHANGES = 100_000
+
+export interface Changer {
+  readonly db: Kysely<Database>
+  readonly bus: LiveBus
+  readonly clock: () => number
+}
+
+/** Who did what, like `admin` and `node 5 updated`. */
+export interface ChangeNote {
+  actor: string
+  what: string
+}
+
+export interface Changed<T> {
+  value: T
+  touched: Touched
+}
+
+/**
+ * Runs `work` and records the change in one transaction, then tells the bus.
+ * Inside, only `tx` may be used: there is one connection, and `db` would wait for this transaction for ever.
+ */
+export async function change<T>(
+  context: Changer,
+  note: ChangeNote,
+  work: (tx: Transaction<Database>, revision: number) => Promise<Changed<T>>,
+): Promise<T> {
+  const { revision, changed } = await context.db.transaction().execute(async (tx) => {
+    const revision = await recordChange(tx, note, context.clock())
+    return { revision, changed: await work(tx, revision) }
+  })
+  context.bus.emit({ kind: 'changed', revision, touched: changed.touched })
+  return changed.value
+}
+
+async function recordChange(tx: Transaction<Database>, note: ChangeNote, now: number): Promise<number> {
+  const { revision } = await tx
+    .insertInto('changes')
+    .values({ at: new Date(now).toISOString(), ...note })
+    .returning('revision')
+    .executeTakeFirstOrThrow()
+  if (revision % 1000 === 0)
+    await tx
+      .deleteFrom('changes')
+      .where('revision', '<=', revision - KEPT_CHANGES)
+      .execute()
+  return revision
+}
+
+/** The newest committed revision; 0 before the first change. */
+export async function getRevision(db: Kysely<Database>): Promise<number> {
+  const row = await db
+    .selectFrom('changes')
+    .select(({ fn }) => fn.max('revision').as('revision'))
+    .executeTakeFirst()
+  return row?.revision ?? 0
+}
+
+/** The time of an update, later than the one before even within a millisecond, so that a stale form is noticed. */
+export function nextTime(now: number, previous?: string): string {
+  const after = previous === undefined ? 0 : Date.parse(previous) + 1
+  return new Date(Math.max(now, after)).toISOString()
+}

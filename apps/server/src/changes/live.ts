@@ -1,0 +1,51 @@
+/** A service and its node, so that who follows a node need not look it up. */
+export interface ServiceRef {
+  id: number
+  nodeId: number
+}
+
+/** What a change was about. Ids of removed things too. */
+export interface Touched {
+  nodes?: readonly number[]
+  services?: readonly ServiceRef[]
+  domains?: readonly number[]
+}
+
+/**
+ * `changed`: rows changed and are committed. `reported`: an edge said how these services fare.
+ * `figures`: live figures of these nodes are new. `session-ended`: its streams must end.
+ */
+export type Hint =
+  | { kind: 'changed'; revision: number; touched: Touched }
+  | { kind: 'reported'; services: readonly ServiceRef[] }
+  | { kind: 'figures'; nodes: readonly number[] }
+  | { kind: 'session-ended'; sessionId: number }
+
+export type Listener = (hint: Hint) => void
+
+/** Hints within the process; they carry no data, and losing one must never matter for long. */
+export interface LiveBus {
+  emit(hint: Hint): void
+  /** @returns how to stop listening. */
+  listen(listener: Listener): () => void
+}
+
+/** A listener that throws is told to `onError` and does not keep the others from hearing. */
+export function createLiveBus(onError: (error: unknown) => void): LiveBus {
+  const listeners = new Set<Listener>()
+  return {
+    emit(hint) {
+      for (const listener of [...listeners]) {
+        try {
+          listener(hint)
+        } catch (error) {
+          onError(error)
+        }
+      }
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}

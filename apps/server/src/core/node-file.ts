@@ -1,0 +1,76 @@
+import type { GatewayNetwork } from '@postern/contract/nodes'
+
+/** A file for `wg-quick`. */
+export interface NodeFile {
+  filename: string
+  text: string
+}
+
+export interface NodeFileInput {
+  id: number
+  name: string
+  privateKey: string
+  /** With prefix length. */
+  addresses: readonly string[]
+  dns: readonly string[]
+  gatewayNetworks: readonly GatewayNetwork[]
+  tunnelNetworks: readonly string[]
+  peer: {
+    publicKey: string
+    presharedKey: string
+    endpoint: string
+    allowedIps: readonly string[]
+    /** Seconds; 0 sends none. */
+    keepalive: number
+  }
+}
+
+/** Every value has a closed form of the contract; the node's name is not part of the text. */
+export function renderNodeFile(input: NodeFileInput): NodeFile {
+  const { peer } = input
+  const lines = [
+    '# Save as /etc/wireguard/postern.conf, readable by root only, and run: wg-quick up postern',
+    '[Interface]',
+    `PrivateKey = ${input.privateKey}`,
+    `Address = ${input.addresses.join(', ')}`,
+    ...(input.dns.length > 0 ? [`DNS = ${input.dns.join(', ')}`] : []),
+    'MTU = 1420',
+    ...input.gatewayNetworks.flatMap((network) => renderForwarding(network, input.tunnelNetworks)),
+    '',
+    '[Peer]',
+    `PublicKey = ${peer.publicKey}`,
+    `PresharedKey = ${peer.presharedKey}`,
+    `Endpoint = ${peer.endpoint}`,
+    `AllowedIPs = ${peer.allowedIps.join(', ')}`,
+    `PersistentKeepalive = ${peer.keepalive}`,
+  ]
+  return { filename: fileNameOf(input), text: `${lines.join('\n')}\n` }
+}
+
+/** Hosts behind the gateway answer to the gateway's own address, so they need no route to the tunnel. */
+function renderForwarding({ interface: name, subnet }: GatewayNetwork, tunnel: readonly string[]): string[] {
+  const isV6 = subnet.includes(':')
+  const iptables = isV6 ? 'ip6tables' : 'iptables'
+  const from = tunnel.find((network) => network.includes(':') === isV6)
+  const forwarding = isV6 ? 'net.ipv6.conf.all.forwarding' : 'net.ipv4.ip_forward'
+  const rules = [
+    `-t nat %s POSTROUTING -s ${from} -d ${subnet} -o ${name} -j MASQUERADE`,
+    `%s FORWARD -i %i -d ${subnet} -o ${name} -j ACCEPT`,
+    `%s FORWARD -i ${name} -s ${subnet} -o %i -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT`,
+  ]
+  return [
+    `PostUp = sysctl -q -w ${forwarding}=1`,
+    ...rules.map((rule) => `PostUp = ${iptables} ${rule.replace('%s', '-A')}`),
+    ...rules.map((rule) => `PreDown = ${iptables} ${rule.replace('%s', '-D')}`),
+  ]
+}
+
+function fileNameOf({ id, name }: Pick<NodeFileInput, 'id' | 'name'>): string {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 60)
+  return `postern-${plain === '' ? `node-${id}` : plain}.conf`
+}

@@ -1,0 +1,88 @@
+import type { Context } from '../context.ts'
+import type { NodeRow } from '../db/schema.ts'
+import { ConflictError, NotFoundError } from './errors.ts'
+import { type NodeFile, renderNodeFile } from './node-file.ts'
+import { networksOf, refuseLocal } from './node-records.ts'
+import { changeNode } from './nodes.ts'
+import { createWireGuardKeys } from './wireguard-keys.ts'
+
+/**
+ * An agent made the node's key itself: whatever key was stored here is erased.
+ * @throws NotFoundError, ConflictError when another end of the tunnel has this key
+ */
+export async function registerNodeKey(
+  context: Context,
+  actor: string,
+  nodeId: number,
+  publicKey: string,
+): Promise<void> {
+  const row = await getRow(context, nodeId)
+  if (row.public_key === publicKey && row.private_key === null) return
+  await changeNode(context, actor, nodeId, 'key registered', async (tx, { updated_at }) => {
+    const other = await tx
+      .selectFrom('nodes')
+      .select('id')
+      .where('public_key', '=', publicKey)
+      .executeTakeFirst()
+    const isTaken = (other && other.id !== nodeId) || publicKey === context.tunnel.publicKey
+    if (isTaken)
+      throw new ConflictError('The key is taken', [
+        { field: 'publicKey', message: 'is used by another end of the tunnel: make a new one' },
+      ])
+    // A form that is open meanwhile does not show the key, so it is not stale.
+    return { public_key: publicKey, private_key: null, updated_at }
+  })
+}
+
+/**
+ * The node's configuration file. The first download makes the node's key; it is kept, so that the next one is the same.
+ * @throws NotFoundError, ConflictError for the local node, and for one whose agent holds the key
+ */
+export async function getNodeFile(context: Context, actor: string, id: number): Promise<NodeFile> {
+  const row = await getRow(context, id)
+  refuseLocal(row)
+  const privateKey =
+    row.private_key === null ? await createKey(context, actor, row) : context.secrets.open(row.private_key)
+  const { tunnel } = context
+  return renderNodeFile({
+    id,
+    name: row.name,
+    privateKey,
+    addresses: [`${row.address}/32`, `${tunnel.address6(row.address)}/128`],
+    dns: row.dns?.split(/[\s,]+/).filter(Boolean) ?? [],
+    gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : [],
+    tunnelNetworks: [tunnel.network4, tunnel.network6],
+    peer: {
+      publicKey: tunnel.publicKey,
+      presharedKey: context.secrets.open(row.preshared_key ?? ''),
+      endpoint: tunnel.endpoint,
+      allowedIps: tunnel.allowedIps({ allowInternet: row.allow_internet === 1 }),
+      keepalive: row.keepalive,
+    },
+  })
+}
+
+async function createKey(context: Context, actor: string, row: NodeRow): Promise<string> {
+  const keys = createWireGuardKeys(context.randomBytes(32))
+  await changeNode(context, actor, row.id, 'key made', async (_tx, now) => {
+    // A new key would cut off the agent that holds the present one.
+    if (now.public_key !== null)
+      throw new ConflictError(
+        'The agent of this node holds its key: there is no file to download',
+        [],
+        'agent_key',
+      )
+    return {
+      public_key: keys.publicKey,
+      private_key: context.secrets.seal(keys.privateKey),
+      updated_at: now.updated_at,
+    }
+  })
+  return keys.privateKey
+}
+
+async function getRow(context: Context, id: number): Promise<NodeRow> {
+  const row = await context.db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row) throw new NotFoundError('Node')
+  return row
+}

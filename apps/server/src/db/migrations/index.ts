@@ -1,0 +1,15 @@
+import { initial } from './0001-initial.ts'
+
+/** In order; a released migration is never edited. The database counts how many of them it has. */
+export const MIGRATIONS: readonly string[] = [initial]
+
+export const LIVE_MIGRATIONS: readonly string[] = [
+  `CREATE TABLE figures (
+    node_id INTEGER PRIMARY KEY,
+    latest_handshake INTEGER,
+    rx INTEGER NOT NULL,
+    tx INTEGER NOT NULL,
+    client_ip TEXT,
+    reachable INTEGER NOT NULL
+  ) STRICT;`,
+]

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { change } from '../changes/change.ts'
+import { createLiveBus, type Hint } from '../changes/live.ts'
+import { migrate } from './migrate.ts'
+import { openDatabase, openLiveDatabase } from './open.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pt-db-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+test('a commit is on the disk when it returns; figures may wait', async () => {
+  const pragma = async (
+    db: ReturnType<typeof openDatabase> | ReturnType<typeof openLiveDatabase>,
+    name: string,
+  ) =>
+    Object.values((await sql<Record<string, unknown>>`PRAGMA ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0]
+  const db = openDatabase(join(dir, 'a.db'))
+  expect(await pragma(db, 'journal_mode')).toBe('wal')
+  expect(await pragma(db, 'synchronous')).toBe(2)
+  expect(await pragma(db, 'foreign_keys')).toBe(1)
+  await db.destroy()
+  const live = openLiveDatabase(join(dir, 'b.db'))
+  expect(await pragma(live, 'synchronous')).toBe(0)
+  await live.destroy()
+})
+
+test('opening again changes nothing, and keeps the rows', async () => {
+  const file = join(dir, 'a.db')
+  const first = openDatabase(file)
+  await first.insertInto('settings').values({ key: 'k', value: 'v' }).execute()
+  await first.destroy()
+  const second = openDatabase(file)
+  expect(await second.selectFrom('settings').selectAll().execute()).toEqual([{ key: 'k', value: 'v' }])
+  await second.destroy()
+})
+
+test('an upgrade is made as a whole or not at all', () => {
+  const database = new DatabaseSync(join(dir, 'a.db'))
+  migrate(database, ['CREATE TABLE a (x)'])
+  const broken = ['CREATE TABLE a (x)', 'CREATE TABLE b (x)', 'CREATE TABLE a (x)']
+  expect(() => migrate(database, broken)).toThrow('already exists')
+  const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).all()
+  expect(tables.map((row) => row.name)).toEqual(['a'])
+  migrate(database, broken.slice(0, 2))
+  expect(() => migrate(database, broken.slice(0, 1))).toThrow('start the newer Postern again')
+  database.close()
+})
+
+test('a change is recorded together with its rows, and told only when both are there', async () => {
+  const db = openDatabase(join(dir, 'a.db'))
+  const hints: Hint[] = []
+  const bus = createLiveBus(() => undefined)
+  bus.listen((hint) => hints.push(hint))
+  const context = { db, bus, clock: () => 0 }
+  const write = (key: string, fails: boolean) =>
+    change(context, { actor: 'admin', what: key }, async (tx) => {
+      await tx.insertInto('settings').values({ key, value: '' }).execute()
+      if (fails) throw new Error('no')
+      return { value: key, touched: { nodes: [1] } }
+    })
+  expect(await write('a', false)).toBe('a')
+  await expect(write('b', true)).rejects.toThrow('no')
+  expect(await db.selectFrom('settings').select('key').execute()).toEqual([{ key: 'a' }])
+  expect(await db.selectFrom('changes').selectAll().execute()).toEqual([
+    { revision: 1, at: '1970-01-01T00:00:00.000Z', actor: 'admin', what: 'a' },
+  ])
+  expect(hints).toEqual([{ kind: 'changed', revision: 1, touched: { nodes: [1] } }])
+  await db.destroy()
+})

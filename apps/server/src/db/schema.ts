@@ -1,0 +1,178 @@
+import type { ColumnType, Generated, Selectable } from 'kysely'
+
+/** SQLite has no booleans. */
+export type Flag = 0 | 1
+/** RFC 3339 UTC with milliseconds. */
+type Time = string
+/** Never changed after the insert. */
+type Fixed<T> = ColumnType<T, T, never>
+/** Text sealed by `core/secrets.ts`. */
+type Sealed = string
+/** Text that is JSON; its shape stands in the comment. */
+type Json = string
+
+export const flag = (value: boolean): Flag => (value ? 1 : 0)
+
+interface UsersTable {
+  id: Generated<number>
+  username: string
+  password_hash: string
+  role: 'admin'
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+interface SessionsTable {
+  id: Generated<number>
+  /** SHA-256 of the token in hex. */
+  token_hash: Fixed<string>
+  user_id: Fixed<number>
+  /** ms since the epoch. */
+  expires_at: number
+  created_at: Fixed<Time>
+}
+
+/** What the installation made for itself at its first start; secret values are sealed. */
+interface SettingsTable {
+  key: string
+  value: string
+}
+
+interface NodesTable {
+  id: Generated<number>
+  name: string
+  /** Lower case in Unicode, for searching and sorting; SQLite folds ASCII only. */
+  name_folded: string
+  /** IPv4; `localhost` for the local node. */
+  address: string
+  dns: string | null
+  keepalive: number
+  is_gateway: Flag
+  /** GatewayNetwork[]; empty for a plain node. */
+  gateway_networks: Json
+  allow_internet: Flag
+  advanced: Flag
+  is_local: Fixed<Flag>
+  enabled: Flag
+  public_key: string | null
+  /** Only for a node that uses the downloaded file. */
+  private_key: Sealed | null
+  /** Null for the local node only. */
+  preshared_key: Sealed | null
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+interface NodeTokensTable {
+  id: Generated<number>
+  node_id: Fixed<number>
+  name: string
+  /** SHA-256 of the token in hex. */
+  token_hash: Fixed<string>
+  expire_at: Time | null
+  revoked: Flag
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+interface DomainsTable {
+  id: Generated<number>
+  domain: Fixed<string>
+  ssl: 'self-signed' | null
+  skip_validation: Flag
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+/** Id 0 is the installation's own certificate, without a domain. */
+interface CertificatesTable {
+  id: Generated<number>
+  domain_id: Fixed<number | null>
+  status: 'valid' | 'pending' | 'failed'
+  issuer: string | null
+  /** PEM, the leaf first; null until there is one. */
+  chain: string | null
+  private_key: Sealed | null
+  not_before: Time | null
+  not_after: Time | null
+  error: string | null
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+/** HTTP services, and later TCP ones: one id sequence, so that one id means one thing everywhere. */
+interface ServicesTable {
+  id: Generated<number>
+  type: Fixed<'http'>
+  node_id: Fixed<number>
+  name: string
+  domain_id: number | null
+  path: string
+  backend_proto: 'http' | 'https'
+  backend_host: string | null
+  backend_port: number
+  /** string[] */
+  allowed_ips: Json
+  /** string[] */
+  blocked_ips: Json
+  enabled: Flag
+  system: Fixed<Flag>
+  /** The change that touched it last, to be compared with what the edges have applied. */
+  revision: number
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+interface ChangesTable {
+  revision: Generated<number>
+  at: Fixed<Time>
+  actor: Fixed<string>
+  what: Fixed<string>
+}
+
+interface EdgesTable {
+  id: Generated<number>
+  name: string
+  /** SHA-256 of the token in hex. */
+  token_hash: string
+  created_at: Fixed<Time>
+}
+
+/** How often each table was written to, kept by triggers: see migration 0001. */
+interface StampsTable {
+  name: Fixed<'nodes' | 'domains' | 'certificates' | 'services'>
+  value: number
+}
+
+export interface Database {
+  users: UsersTable
+  sessions: SessionsTable
+  settings: SettingsTable
+  nodes: NodesTable
+  node_tokens: NodeTokensTable
+  domains: DomainsTable
+  certificates: CertificatesTable
+  services: ServicesTable
+  changes: ChangesTable
+  edges: EdgesTable
+  stamps: StampsTable
+}
+
+export type NodeRow = Selectable<NodesTable>
+export type DomainRow = Selectable<DomainsTable>
+export type CertificateRow = Selectable<CertificatesTable>
+export type ServiceRow = Selectable<ServicesTable>
+export type NodeTokenRow = Selectable<NodeTokensTable>
+
+/** The second file: figures that may be lost. */
+export interface LiveDatabase {
+  figures: {
+    node_id: number
+    /** ms since the epoch. */
+    latest_handshake: number | null
+    rx: number
+    tx: number
+    client_ip: string | null
+    reachable: Flag
+  }
+}

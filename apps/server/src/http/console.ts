@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { NotFoundError } from '../core/errors.ts'
+
+/** Paths that are never pages of the console. */
+const NOT_PAGES = ['/api', '/assets', '/install', '/docs', '/.well-known']
+
+/** Serves the built console; every path that is not something else is one of its pages. */
+export async function serveConsole(app: FastifyInstance): Promise<void> {
+  const root = `${app.context.config.rootDir}/apps/console/dist`
+  const isBuilt = existsSync(`${root}/index.html`)
+  if (isBuilt) {
+    await app.register(fastifyStatic, {
+      root,
+      index: false,
+      cacheControl: false,
+      setHeaders: (reply, path) => {
+        const isHashed = path.startsWith(`${root}/assets/`)
+        reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+      },
+    })
+    app.get('/', (_request, reply) => reply.sendFile('index.html'))
+  }
+  app.setNotFoundHandler((request, reply) => {
+    if (!isPage(request)) throw new NotFoundError('Page')
+    return isBuilt ? reply.sendFile('index.html') : tellToBuild(reply)
+  })
+}
+
+function isPage(request: FastifyRequest): boolean {
+  const path = request.url.split('?')[0] ?? ''
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false
+  if (NOT_PAGES.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return false
+  return /text\/html|\*\/\*/.test(request.headers.accept ?? '')
+}
+
+function tellToBuild(reply: FastifyReply) {
+  return reply.type('text/plain; charset=utf-8').send('The console is not built yet. Run: npm run build\n')
+}

@@ -1,0 +1,49 @@
+import type { WebSocket } from 'ws'
+import type * as z from 'zod/mini'
+
+const PING_MS = 15_000
+/** A client that leaves more than this unread is dropped; it comes back and asks for everything. */
+const MAX_UNREAD_BYTES = 1024 * 1024
+
+/** Drops a client that did not answer the last ping. */
+export function keepAlive(socket: WebSocket): void {
+  let isAlive = true
+  socket.on('pong', () => {
+    isAlive = true
+  })
+  const timer = setInterval(() => {
+    if (isAlive) socket.ping()
+    else socket.terminate()
+    isAlive = false
+  }, PING_MS)
+  socket.on('close', () => clearInterval(timer))
+}
+
+export function sendFrame(socket: WebSocket, message: unknown): void {
+  if (socket.readyState !== socket.OPEN) return
+  if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate()
+  else socket.send(JSON.stringify(message))
+}
+
+/** Parses every frame; the first one that is not what the contract says ends the connection (code 1008). */
+export function onFrames<T>(
+  socket: WebSocket,
+  schema: z.ZodMiniType<T>,
+  receive: (message: T) => void,
+): void {
+  socket.on('message', (data, isBinary) => {
+    const message = isBinary ? undefined : parseFrame(schema, String(data))
+    if (message === undefined) socket.close(1008, 'not a message of this protocol')
+    else receive(message)
+  })
+}
+
+function parseFrame<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
+  try {
+    const result = schema.safeParse(JSON.parse(text))
+    return result.success ? result.data : undefined
+  } catch {
+    // Not JSON: the same as a message that nobody knows.
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AppOptions } from '../app.ts'
+import { ForbiddenError } from '../core/errors.ts'
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What every request goes through, whatever it asks for. */
+export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!READS.has(request.method)) refuseForeignOrigin(request)
+    if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store')
+    if (trustForwarded && request.protocol === 'https')
+      reply.header('strict-transport-security', 'max-age=15552000')
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // The pattern of the route, never the address itself: streams carry a token in it.
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+  })
+}
+
+/** A page of somewhere else may not change anything here, whatever credentials its browser adds. */
+function refuseForeignOrigin(request: FastifyRequest): void {
+  const { origin } = request.headers
+  if (origin === undefined) return
+  if (URL.parse(origin)?.host !== request.host.toLowerCase())
+    throw new ForbiddenError('This request comes from another site', 'origin')
+}

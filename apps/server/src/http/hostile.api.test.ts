@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+
+const SECRET = 'a-secret-of-the-file-next-to-it'
+const rootDir = mkdtempSync(`${tmpdir()}/pt-root-`)
+let server: TestServer
+let port: number
+let token: string
+
+beforeAll(async () => {
+  mkdirSync(`${rootDir}/apps/console/dist/assets`, { recursive: true })
+  mkdirSync(`${rootDir}/docs/images`, { recursive: true })
+  writeFileSync(`${rootDir}/apps/console/dist/index.html`, 'the console')
+  for (const file of ['secret.md', 'docs/secret.txt', 'apps/console/secret.js', 'apps/console/dist/.secret'])
+    writeFileSync(`${rootDir}/${file}`, SECRET)
+  server = await startTestServer({ rootDir })
+  port = Number(new URL(await server.listen()).port)
+  token = (await server.signIn()).token
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(rootDir, { recursive: true })
+})
+
+/** Sends bytes as they are. @returns all that comes back until the server hangs up */
+function sendRaw(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: string[] = []
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    socket.setEncoding('latin1').on('data', (chunk: string) => chunks.push(chunk))
+    // A server that resets the connection has said what it had to say.
+    socket.on('error', () => undefined).on('close', () => resolve(chunks.join('')))
+  })
+}
+
+const get = (target: string, ...headers: string[]) =>
+  sendRaw([`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close', ...headers, '', ''].join('\r\n'))
+
+test.each(['/docs', '/docs/images', '/assets', '/install', ''])(
+  'below %s/ no path leads out',
+  async (base) => {
+    const ways = [
+      '..',
+      '%2e%2e',
+      '..%2f..',
+      '%2e%2e%5c..',
+      '....//..',
+      '..%00',
+      '.',
+      '../../../..',
+      '%252e%252e',
+    ]
+    const files = [
+      'secret.md',
+      'secret',
+      'secret.txt',
+      'secret.js',
+      '.secret',
+      'etc/passwd',
+      'apps/console/secret.js',
+    ]
+    for (const way of ways)
+      for (const file of files)
+        for (const target of [`${base}/${way}/${file}`, `${base}/${way}/${way}/${way}/${file}`]) {
+          const answer = await get(target, 'Accept: image/png')
+          expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+          expect(answer).not.toMatch(/a-secret|root:/)
+        }
+  },
+)
+
+test('what cannot be read at all leaves no token in the log, and gets no words of ours but one sentence', async () => {
+  const bearer = `Authorization: Bearer ${token}`
+  const answers = [
+    await get(`/api/nodes/%zz?token=${token}`, bearer),
+    await get(`/api/nodes/1/download?token=${token}&x=%`, bearer),
+    await get(`//evil.example/api?token=${token}`, bearer),
+    await get(`/api/nodes?token=${token}`, bearer, 'Bad Header: x'),
+    await get(`/api/nodes?token=${token}&${'x'.repeat(40_000)}`, bearer),
+    await get('/api/nodes', bearer, `X: ${'y'.repeat(40_000)}`),
+    await sendRaw(`POST /api/auth/login HTTP/1.1\r\nHost: x\r\n${bearer}\r\nContent-Length: zz\r\n\r\n`),
+    await sendRaw(
+      `BREW /api/nodes?token=${token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${bearer}\r\n\r\n`,
+    ),
+    await sendRaw(`token=${token}\r\n\r\n`),
+  ]
+  for (const answer of answers) {
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+    expect(answer).not.toContain(token)
+    expect(answer).not.toMatch(/FST_|node_modules|at .*\.ts/)
+  }
+  expect(server.logged()).toContain('"msg":"request"')
+  expect(server.logged()).not.toContain(token)
+})
+
+test('a socket opens for a bearer only, not for what a browser adds by itself or an address can hold', async () => {
+  const { token: node } = (
+    await server.signIn().then((client) => client.post('/api/nodes', { name: 'n' }))
+  ).json()
+  const dial = (path: string, headers: Record<string, string>) =>
+    new Promise<string>((resolve) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers })
+      socket.on('open', () => resolve('open')).on('error', (error) => resolve(error.message))
+    })
+  const refused = 'Unexpected server response: 401'
+  for (const path of ['/api/agent/socket', '/api/edge/socket'])
+    for (const credential of [node, token]) {
+      expect(await dial(path, { cookie: `token=${credential}` })).toBe(refused)
+      expect(await dial(`${path}?token=${credential}`, {})).toBe(refused)
+    }
+  expect(await dial('/api/agent/socket', { authorization: `Bearer ${node}` })).toBe('open')
+})
+
+test('a cookie is not believed when another site has the browser send it', async () => {
+  const read = (site: string | undefined, url = '/api/auth/me') =>
+    server.call({
+      method: 'GET',
+      url,
+      headers: { cookie: `token=${token}`, ...(site && { 'sec-fetch-site': site }) },
+    })
+  for (const site of [undefined, 'same-origin', 'none']) expect((await read(site)).statusCode).toBe(200)
+  for (const site of ['same-site', 'cross-site']) {
+    expect((await read(site)).statusCode).toBe(401)
+    expect((await read(site, '/api/nodes/2/download')).statusCode).toBe(401)
+  }
+})
+
+test('keys that mean something to JavaScript mean nothing here', async () => {
+  const client = await server.signIn()
+  for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
+    expect((await client.get(`/api/nodes?${key}=1`)).statusCode).toBe(422)
+    expect((await client.get(`/api/nodes?orderBy=${key},asc`)).statusCode).toBe(422)
+    expect((await client.get(`/api/nodes/${key}`)).statusCode).toBe(404)
+    expect((await server.call({ method: 'GET', url: `/docs/${key}` })).statusCode).toBe(404)
+    const login = await server.call({
+      method: 'POST',
+      url: '/api/auth/login',
+      payload: { username: key, password: key },
+    })
+    expect(login.statusCode).toBe(401)
+    const body = `{"name":"x","${key}":{"isGateway":true}}`
+    const create = await server.call({
+      method: 'POST',
+      url: '/api/nodes',
+      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
+      payload: body,
+    })
+    expect([400, 422]).toContain(create.statusCode)
+  }
+  expect(Object.keys(Object.prototype)).toEqual([])
+})

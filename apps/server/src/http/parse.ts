@@ -1,0 +1,58 @@
+import type { Endpoint } from '@postern/contract/endpoints'
+import { toFieldErrors } from '@postern/contract/errors'
+import type { FastifyRequest } from 'fastify'
+import * as z from 'zod/mini'
+import { NotFoundError, ValidationError } from '../core/errors.ts'
+
+const nothing = z.strictObject({})
+
+/** An id that cannot be one names nothing. */
+export function parseParams(endpoint: Endpoint, request: FastifyRequest): unknown {
+  if (!endpoint.params) return undefined
+  const result = endpoint.params.safeParse(request.params)
+  if (result.success) return result.data
+  throw new NotFoundError(nounOf(endpoint.path, String(result.error.issues[0]?.path[0])))
+}
+
+function nounOf(path: string, param: string): string {
+  if (param === 'nodeId' || path.startsWith('/api/nodes')) return 'Node'
+  return path.startsWith('/api/domains') ? 'Domain' : 'Service'
+}
+
+/** Unknown keys are refused where a person's client calls; probes and machines may append what they like. */
+export function parseQuery(endpoint: Endpoint, request: FastifyRequest): unknown {
+  const isPerson = endpoint.auth === 'session' || endpoint.auth === 'stream'
+  const schema = endpoint.query ?? (isPerson ? nothing : undefined)
+  return schema === undefined ? undefined : parseWith(schema, request.query)
+}
+
+export function parseBody(endpoint: Endpoint, request: FastifyRequest): unknown {
+  return endpoint.body === undefined ? undefined : parseWith(endpoint.body, bodyOf(request))
+}
+
+function parseWith(schema: z.ZodMiniType, value: unknown): unknown {
+  const result = schema.safeParse(value)
+  if (!result.success) throw new ValidationError(toFieldErrors(result.error.issues, value))
+  return result.data
+}
+
+/**
+ * The body without its `id`, which the path already names.
+ * @throws ValidationError when it is no object, or its `id` is another than the path's.
+ */
+export function bodyOf(request: FastifyRequest): Record<string, unknown> {
+  const body: unknown = request.body ?? {}
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ValidationError([{ field: '', message: 'must be an object' }])
+  const fields: Record<string, unknown> = { ...body }
+  const own = idOf(request.params)
+  if (own === undefined || !('id' in fields)) return fields
+  const { id, ...rest } = fields
+  if (String(id) !== own) throw new ValidationError([{ field: 'id', message: 'cannot be changed' }])
+  return rest
+}
+
+function idOf(params: unknown): string | undefined {
+  if (typeof params !== 'object' || params === null || !('id' in params)) return undefined
+  return String(params.id)
+}

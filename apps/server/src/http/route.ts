@@ -1,0 +1,95 @@
+import type { Endpoint } from '@postern/contract/endpoints'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type * as z from 'zod/mini'
+import type { Context } from '../context.ts'
+import { createPatch, type Patch } from '../core/patch.ts'
+import { authenticate } from './auth.ts'
+import { actorOf, type CallerOf } from './callers.ts'
+import { bodyOf, parseBody, parseParams, parseQuery } from './parse.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    context: Context
+  }
+}
+
+type Parsed<E, K extends string> = E extends { readonly [key in K]: z.ZodMiniType<infer O> } ? O : undefined
+
+/** One request to an endpoint, authenticated and parsed. */
+export interface Call<E extends Endpoint> {
+  context: Context
+  params: Parsed<E, 'params'>
+  query: Parsed<E, 'query'>
+  body: Parsed<E, 'body'>
+  caller: CallerOf<E['auth']>
+  /** Who the record of changes names. */
+  actor: string
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** A request that changes some fields of a record. */
+export type PatchCall<E extends Endpoint> = Omit<Call<E>, 'body'> & { patch: Patch<Parsed<E, 'body'>> }
+
+/** Endpoints without an answer in the contract (streams, files) send through `reply` themselves. */
+type Answer<E extends Endpoint> = E extends { readonly answer: z.ZodMiniType<infer O> } ? O : unknown
+
+/** Declares an endpoint of the contract: who may call, what it takes, what it answers with. */
+export function route<const E extends Endpoint>(
+  app: FastifyInstance,
+  endpoint: E,
+  handle: (call: Call<E>) => Answer<E> | Promise<Answer<E>>,
+): void {
+  register(app, endpoint, (call) => handle({ ...call, body: parsed(parseBody(endpoint, call.request)) }))
+}
+
+/** The same for an endpoint whose body is laid over the record: absent fields keep their value. */
+export function patchRoute<const E extends Endpoint & { method: 'PATCH'; body: z.ZodMiniType }>(
+  app: FastifyInstance,
+  endpoint: E,
+  handle: (call: PatchCall<E>) => Answer<E> | Promise<Answer<E>>,
+): void {
+  register(app, endpoint, (call) =>
+    handle({ ...call, patch: parsed(createPatch(endpoint.body, bodyOf(call.request))) }),
+  )
+}
+
+function register<E extends Endpoint>(
+  app: FastifyInstance,
+  endpoint: E,
+  handle: (call: Omit<Call<E>, 'body'>) => unknown,
+): void {
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path,
+    handler: async (request, reply) => {
+      const call = await parseCall(endpoint, request, reply)
+      reply.code(endpoint.status ?? 200)
+      return await handle(call)
+    },
+  })
+}
+
+/** Who calls is settled before a word of the request is looked at. */
+export async function parseCall<E extends Endpoint>(
+  endpoint: E,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Omit<Call<E>, 'body'>> {
+  const { context } = request.server
+  const caller = await authenticate(context, request, endpoint.auth)
+  return {
+    context,
+    caller: parsed(caller),
+    actor: actorOf(caller),
+    params: parsed(parseParams(endpoint, request)),
+    query: parsed(parseQuery(endpoint, request)),
+    request,
+    reply,
+  }
+}
+
+/** The endpoint's own schema, or its kind of authentication, has just made the value; its type is lost on the way. */
+function parsed<T>(value: unknown): T {
+  return value as T
+}

@@ -1,0 +1,27 @@
+import type { Endpoint } from '@postern/contract/endpoints'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
+import { type Call, parseCall } from './route.ts'
+
+/** Declares a WebSocket endpoint. A caller without the right credential gets a plain answer instead of an upgrade. */
+export function socketRoute<const E extends Endpoint>(
+  app: FastifyInstance,
+  endpoint: E,
+  handle: (socket: WebSocket, call: Omit<Call<E>, 'body'>) => void,
+): void {
+  const calls = new WeakMap<FastifyRequest, Omit<Call<E>, 'body'>>()
+  app.get(
+    endpoint.path,
+    {
+      websocket: true,
+      preValidation: async (request, reply) => {
+        calls.set(request, await parseCall(endpoint, request, reply))
+      },
+    },
+    (socket, request) => {
+      const call = calls.get(request)
+      if (call) handle(socket, call)
+      else socket.terminate()
+    },
+  )
+}

@@ -1,0 +1,135 @@
+import type { FastifyReply } from 'fastify'
+import type { Context } from '../context.ts'
+import { UnavailableError } from '../core/errors.ts'
+import type { SessionCaller } from './callers.ts'
+
+const HEARTBEAT_MS = 15_000
+/** A reader that leaves more than this unread is dropped. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024
+const MAX_STREAMS = 1000
+
+export interface StreamEvent {
+  data: string
+  event?: string
+  id?: string
+}
+
+/** Server-sent events to one reader. It ends by itself with the session, a reader that is gone or too slow, or the server. */
+export interface EventStream {
+  send(event: StreamEvent): void
+  /** True while the reader has not taken what was sent; a sender of states then waits and sends the newest. */
+  readonly isBusy: boolean
+  readonly isClosed: boolean
+  close(): void
+  onClose(listener: () => void): void
+  onDrain(listener: () => void): void
+}
+
+interface StreamCall {
+  context: Context
+  caller: SessionCaller
+  reply: FastifyReply
+}
+
+/** All open streams of one server, so that stopping ends them. */
+export class StreamRegistry {
+  readonly #open = new Set<EventStream>()
+
+  /** @throws UnavailableError when there are too many. */
+  add(stream: EventStream): void {
+    this.#open.add(stream)
+    stream.onClose(() => this.#open.delete(stream))
+  }
+
+  get isFull(): boolean {
+    return this.#open.size >= MAX_STREAMS
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  closeAll(): void {
+    for (const stream of [...this.#open]) stream.close()
+  }
+}
+
+/** Takes over the reply and sends the headers at once. @throws UnavailableError when too many are open. */
+export function openStream({ context, caller, reply }: StreamCall): EventStream {
+  const { streams } = reply.server
+  if (streams.isFull) throw new UnavailableError('Too many streams are open')
+  const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(
+    200,
+    Object.fromEntries(Object.entries(headers).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]]))),
+  )
+  raw.flushHeaders()
+  const stream = createStream(reply)
+  streams.add(stream)
+  endWithSession(context, caller, stream)
+  if (reply.request.method === 'HEAD') stream.close()
+  return stream
+}
+
+function createStream(reply: FastifyReply): EventStream {
+  const { raw } = reply
+  const listeners = new Set<() => void>()
+  let isClosed = false
+  let wasBusy = false
+  const close = () => {
+    if (isClosed) return
+    isClosed = true
+    clearInterval(timer)
+    raw.end()
+    for (const listener of listeners) listener()
+  }
+  const write = (text: string) => {
+    if (isClosed) return
+    raw.write(text)
+    if (raw.writableLength > MAX_UNREAD_BYTES) drop()
+  }
+  const drop = () => {
+    raw.destroy()
+    close()
+  }
+  const timer = setInterval(() => {
+    // Two heartbeats without taking a byte: nobody reads there.
+    if (wasBusy && raw.writableNeedDrain) return drop()
+    wasBusy = raw.writableNeedDrain
+    write(': alive\n\n')
+  }, HEARTBEAT_MS)
+  raw.on('close', close)
+  raw.on('error', close)
+  return {
+    send: (event) => write(renderEvent(event)),
+    get isBusy() {
+      return raw.writableNeedDrain
+    },
+    get isClosed() {
+      return isClosed
+    },
+    close,
+    onClose: (listener) => void listeners.add(listener),
+    onDrain: (listener) => void raw.on('drain', listener),
+  }
+}
+
+function endWithSession(context: Context, caller: SessionCaller, stream: EventStream): void {
+  const left = Math.min(Math.max(caller.expiresAt - context.clock(), 0), 2 ** 31 - 1)
+  const timer = setTimeout(() => stream.close(), left)
+  const stop = context.bus.listen((hint) => {
+    if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) stream.close()
+  })
+  stream.onClose(() => {
+    clearTimeout(timer)
+    stop()
+  })
+}
+
+/** One event in the form of the HTML standard; `data` and `id` must have no line breaks of their own. */
+export function renderEvent({ data, event, id }: StreamEvent): string {
+  const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`
+  return `${head}data: ${data}\n\n`
+}

@@ -1,0 +1,64 @@
+import { chmodSync, existsSync, unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { dirname } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+
+/** Where the server shall listen is not to be had; the message says what to do. */
+export class ListenError extends Error {
+  readonly code = 'listen'
+}
+
+/**
+ * Opens the socket for HAProxy and the edge: its group may connect, nobody else.
+ * @throws ListenError when the directory is missing, or another server answers there.
+ */
+export async function listenOnSocket(app: FastifyInstance, path: string): Promise<void> {
+  if (!existsSync(dirname(path)))
+    throw new ListenError(`${dirname(path)} does not exist: start with npm start`)
+  if (existsSync(path)) {
+    if (await isAnswering(path)) throw new ListenError(`another server answers on ${path}: stop it first`)
+    unlinkSync(path)
+  }
+  try {
+    await app.listen({ path })
+    chmodSync(path, 0o660)
+  } catch (cause) {
+    throw new ListenError(`cannot listen on ${path}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+/** @throws ListenError when the port is taken. */
+export async function listenOnLoopback(app: FastifyInstance, port: number): Promise<void> {
+  try {
+    await app.listen({ host: '127.0.0.1', port })
+  } catch (cause) {
+    const why = codeOf(cause) === 'EADDRINUSE' ? 'is taken' : `cannot be opened (${messageOf(cause)})`
+    throw new ListenError(
+      `port ${port} of 127.0.0.1 ${why}: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`,
+      { cause },
+    )
+  }
+}
+
+const ANSWER_MS = 1000
+
+function isAnswering(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const answer = (isThere: boolean) => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket.setTimeout(ANSWER_MS, () => answer(true))
+    socket.once('connect', () => answer(true))
+    socket.once('error', () => answer(false))
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { until } from '@postern/testkit/until'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openDatabase } from './db/open.ts'
+
+// Every test starts programs, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 60_000 })
+
+let dataDir: string
+const running: ChildProcess[] = []
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'pt-main-'))
+  mkdirSync(join(dataDir, 'run'))
+})
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+interface Program {
+  child: ChildProcess
+  stdout: string
+  stderr: string
+  messages: unknown[]
+  code: Promise<number | null>
+}
+
+function start(settings: Record<string, string>, { ipc = false } = {}): Program {
+  const child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname], {
+    env: { POSTERN_DATA_DIR: dataDir, POSTERN_PUBLIC_HOST: '203.0.113.1', ...settings },
+    stdio: ipc ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
+  })
+  running.push(child)
+  const program: Program = {
+    child,
+    stdout: '',
+    stderr: '',
+    messages: [],
+    code: ended(child),
+  }
+  child.stdout?.on('data', (chunk) => {
+    program.stdout += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    program.stderr += chunk
+  })
+  child.on('message', (message) => program.messages.push(message))
+  return program
+}
+
+/** The exit code, after all output; `close` does not come once the channel was ended from here. */
+async function ended(child: ChildProcess): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  child.once('exit', resolve)
+  await Promise.all([child.stdout, child.stderr].map((stream) => stream && finished(stream)))
+  return await promise
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** A reader that would keep a careless server from stopping. */
+async function openStream(base: string, ready: unknown): Promise<Response> {
+  const { generatedAdmin } = ready as { generatedAdmin: object }
+  const body = JSON.stringify(generatedAdmin)
+  const headers = { 'content-type': 'application/json' }
+  const login = await fetch(`${base}/api/auth/login`, { method: 'POST', headers, body })
+  const { token } = (await login.json()) as { token: string }
+  return await fetch(`${base}/api/nodes/stream?token=${token}`)
+}
+
+const isUp = (port: number) => async () => (await fetch(`http://127.0.0.1:${port}/api/health`)).ok
+
+test('it tells the starter the generated password once, opens both doors, and stops within two seconds', async () => {
+  const port = await freePort()
+  const settings = { POSTERN_CONSOLE_PORT: String(port) }
+  const first = start(settings, { ipc: true })
+  await until('ready', () => first.messages.length > 0)
+  expect(first.messages[0]).toEqual({
+    type: 'ready',
+    generatedAdmin: { username: 'admin', password: expect.stringMatching(/^[\w-]{20}$/) },
+  })
+  expect(await isUp(port)()).toBe(true)
+  expect(statSync(join(dataDir, 'run/server.sock')).mode & 0o777).toBe(0o660)
+  expect(statSync(join(dataDir, 'server/postern.db')).mode & 0o777).toBe(0o600)
+  const stream = await openStream(`http://127.0.0.1:${port}`, first.messages[0])
+  expect(stream.status).toBe(200)
+  const asked = performance.now()
+  first.child.kill('SIGTERM')
+  expect(await first.code).toBe(0)
+  expect(performance.now() - asked).toBeLessThan(2000)
+  expect(first.stdout).toBe('')
+
+  const second = start(settings, { ipc: true })
+  await until('ready again', () => second.messages.length > 0)
+  expect(second.messages[0]).toEqual({ type: 'ready' })
+  second.child.disconnect()
+  expect(await second.code).toBe(0)
+})
+
+test('without a starter the password is on the screen once', async () => {
+  const settings = { POSTERN_CONSOLE_PORT: String(await freePort()) }
+  const program = start(settings)
+  await until('the password', () => /^Sign in as admin with the password \S{20}\n$/.test(program.stdout))
+  program.child.kill('SIGINT')
+  expect(await program.code).toBe(0)
+})
+
+test('a taken port is one clear line', async () => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => holder.once('listening', resolve))
+  const address = holder.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const program = start({ POSTERN_CONSOLE_PORT: String(port), POSTERN_LOG_LEVEL: 'error' })
+  expect(await program.code).toBe(1)
+  expect(program.stderr).toBe(
+    `postern: port ${port} of 127.0.0.1 is taken: end what uses it, or set POSTERN_CONSOLE_PORT to a free one\n`,
+  )
+  holder.close()
+})
+
+test('a bad setting, a missing directory and a newer database are one clear line each', async () => {
+  const bad = start({ POSTERN_HTTP_PORT: 'eighty' })
+  expect(await bad.code).toBe(1)
+  expect(bad.stderr).toBe('postern: POSTERN_HTTP_PORT must be a port from 1 to 65535\n')
+
+  rmSync(join(dataDir, 'run'), { recursive: true })
+  const missing = start({ POSTERN_CONSOLE_PORT: String(await freePort()), POSTERN_LOG_LEVEL: 'error' })
+  expect(await missing.code).toBe(1)
+  expect(missing.stderr).toBe(`postern: ${dataDir}/run does not exist: start with npm start\n`)
+
+  const db = openDatabase(join(dataDir, 'server/postern.db'))
+  await sql`PRAGMA user_version = 99`.execute(db)
+  await db.destroy()
+  const newer = start({})
+  expect(await newer.code).toBe(1)
+  expect(newer.stderr).toMatch(/^postern: the database has version 99, this program knows \d+: .*\n$/)
+})
+
+test('a socket that nobody answers on is replaced, one that answers is not', async () => {
+  const port = await freePort()
+  writeFileSync(join(dataDir, 'run/server.sock'), '')
+  const first = start({ POSTERN_CONSOLE_PORT: String(port) })
+  await until('the server', isUp(port))
+  const second = start({ POSTERN_CONSOLE_PORT: String(await freePort()), POSTERN_LOG_LEVEL: 'error' })
+  expect(await second.code).toBe(1)
+  expect(second.stderr).toContain('another server answers on')
+  expect(existsSync(join(dataDir, 'run/server.sock'))).toBe(true)
+  first.child.kill('SIGKILL')
+  await first.code
+  const third = start({ POSTERN_CONSOLE_PORT: String(port) })
+  await until('the server again', isUp(port))
+  third.child.kill('SIGTERM')
+  expect(await third.code).toBe(0)
+})

@@ -1,0 +1,44 @@
+import { readConfig } from './config.ts'
+import { observeNetwork } from './network.ts'
+import { type RunningServer, startServer } from './server.ts'
+
+/** Whoever waits longer for a stop is not waiting any more. */
+const STOP_MS = 2000
+
+async function main(): Promise<void> {
+  // Databases and keys are nobody else's; the socket gets its own rights.
+  process.umask(0o077)
+  const server = await startServer(readConfig(observeNetwork()))
+  stopOnRequest(server)
+  tellReady(server)
+}
+
+function stopOnRequest(server: RunningServer): void {
+  let isStopping = false
+  const stop = () => {
+    if (isStopping) return
+    isStopping = true
+    setTimeout(() => process.exit(1), STOP_MS).unref()
+    server.close().then(() => process.exit(0), fail)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  // The starter is gone without a word: a server without it would only keep the next one from starting.
+  process.on('disconnect', stop)
+}
+
+/** A starter hears it over its channel; without one the password, made up this one time, goes to the screen. */
+function tellReady({ generatedAdmin }: RunningServer): void {
+  if (process.send) process.send({ type: 'ready', ...(generatedAdmin && { generatedAdmin }) })
+  else if (generatedAdmin)
+    process.stdout.write(
+      `Sign in as ${generatedAdmin.username} with the password ${generatedAdmin.password}\n`,
+    )
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`postern: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
+
+main().catch(fail)

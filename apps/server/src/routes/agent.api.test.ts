@@ -1,0 +1,124 @@
+import { AgentConfig } from '@postern/contract/agent'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+
+let server: TestServer
+let client: Client
+let origin: string
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  origin = await server.listen()
+})
+afterAll(() => server.close())
+
+const createNode = async (form: object) => (await client.post('/api/nodes', form)).json()
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+const getConfig = (token: string) =>
+  server.call({ method: 'GET', url: '/api/agent/config', headers: bearer(token) })
+const register = (token: string, publicKey: string) =>
+  server.call({ method: 'PUT', url: '/api/agent/key', headers: bearer(token), payload: { publicKey } })
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+
+describe('the configuration', () => {
+  it('is all an agent needs, and nothing private of the server', async () => {
+    const node = await createNode({ name: 'site', dns: '9.9.9.9, 1.1.1.1', keepalive: 7 })
+    const config = AgentConfig.parse((await getConfig(node.token)).json())
+    expect(config).toMatchObject({
+      node: { id: node.id, name: 'site', enabled: true },
+      dns: ['9.9.9.9', '1.1.1.1'],
+      publicKey: null,
+      gateway: null,
+      edgeAddress: '10.64.0.1',
+      peer: {
+        endpoint: '203.0.113.1:51820',
+        keepaliveSeconds: 7,
+        publicKey: server.context.tunnel.publicKey,
+      },
+    })
+    expect(config.addresses[0]).toBe(`${node.address}/32`)
+    expect(config.addresses[1]).toMatch(/^fd[0-9a-f:]+\/128$/)
+    expect(config.peer.allowedIps).toEqual(['10.64.0.0/16', server.context.tunnel.network6])
+    expect(JSON.stringify(config)).not.toContain(server.context.tunnel.privateKey)
+  })
+
+  it('follows the node: gateway, internet, an address that changed', async () => {
+    const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
+    const node = await createNode({ name: 'gw', isGateway: true, gatewayNetworks, allowInternet: true })
+    const config = AgentConfig.parse((await getConfig(node.token)).json())
+    expect(config.gateway).toEqual(gatewayNetworks)
+    expect(config.peer.allowedIps).toEqual(['0.0.0.0/0', '::/0'])
+    await client.patch(`/api/nodes/${node.id}`, { address: '10.64.9.9' })
+    const moved = AgentConfig.parse((await getConfig(node.token)).json())
+    expect([moved.addresses[0], moved.edgeAddress]).toEqual(['10.64.9.9/32', '10.64.9.1'])
+  })
+
+  it('can still be read while the node is disabled, and not with a foreign or dead token', async () => {
+    const node = await createNode({ name: 'off' })
+    await client.patch(`/api/nodes/${node.id}/disable`)
+    expect((await getConfig(node.token)).json().node.enabled).toBe(false)
+    expect((await getConfig(client.token)).statusCode).toBe(403)
+    expect((await getConfig('ptn_unknown')).statusCode).toBe(401)
+    await client.delete(`/api/nodes/${node.id}`)
+    expect((await getConfig(node.token)).statusCode).toBe(401)
+  })
+
+  it('has a host name with an IPv6 literal in brackets', async () => {
+    const other = await startTestServer({ settings: { POSTERN_PUBLIC_HOST: '2001:db8::1' } })
+    try {
+      const admin = await other.signIn()
+      const { token } = (await admin.post('/api/nodes', { name: 'six' })).json()
+      const answer = await other.call({ method: 'GET', url: '/api/agent/config', headers: bearer(token) })
+      expect(answer.json().peer.endpoint).toBe('[2001:db8::1]:51820')
+    } finally {
+      await other.close()
+    }
+  })
+})
+
+describe('registering a key', () => {
+  it('belongs to the node of the token, once for all nodes', async () => {
+    const a = await createNode({ name: 'a' })
+    const b = await createNode({ name: 'b' })
+    expect((await register(a.token, key(1))).json().publicKey).toBe(key(1))
+    expect((await register(a.token, key(1))).statusCode).toBe(200)
+    expect((await register(b.token, key(1))).statusCode).toBe(409)
+    expect((await register(b.token, server.context.tunnel.publicKey)).statusCode).toBe(409)
+    expect((await register(b.token, 'x')).statusCode).toBe(422)
+    expect((await getConfig(b.token)).json().publicKey).toBe(null)
+  })
+})
+
+describe('the socket', () => {
+  it('hints at once and when this node changes, and only then', async () => {
+    const mine = await createNode({ name: 'mine' })
+    const other = await createNode({ name: 'other' })
+    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
+      headers: bearer(mine.token),
+    })
+    const frames: string[] = []
+    socket.on('message', (data) => frames.push(String(data)))
+    await until('the first hint', () => frames.length === 1)
+    await client.patch(`/api/nodes/${other.id}`, { name: 'other name' })
+    await client.patch(`/api/nodes/${mine.id}/disable`)
+    await until('the second hint', () => frames.length >= 2)
+    expect(frames.map((frame) => JSON.parse(frame))).toEqual([{ type: 'changed' }, { type: 'changed' }])
+    socket.close()
+  })
+
+  it('ends with the node', async () => {
+    const node = await createNode({ name: 'ending' })
+    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
+      headers: bearer(node.token),
+    })
+    let isClosed = false
+    socket.on('close', () => {
+      isClosed = true
+    })
+    await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+    await client.delete(`/api/nodes/${node.id}`)
+    await until('the end', () => isClosed)
+  })
+})

@@ -1,0 +1,181 @@
+import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SESSION_MS } from '../core/sessions.ts'
+
+let server: TestServer
+let now: number
+
+beforeEach(async () => {
+  now = Date.parse('2026-11-21T12:00:00Z')
+  server = await startTestServer({ world: { clock: () => now } })
+})
+afterEach(() => server.close())
+
+function login(username: string, password: string, remoteAddress = '198.51.100.7') {
+  return server.call({
+    method: 'POST',
+    url: '/api/auth/login',
+    payload: { username, password },
+    remoteAddress,
+  })
+}
+
+function withBearer(token: string, url = '/api/auth/me', method: 'GET' | 'POST' = 'GET') {
+  return server.call({ method, url, headers: { authorization: `Bearer ${token}` } })
+}
+
+test('a right password gives a token for seven days, kept only as a hash', async () => {
+  const answer = await login(TEST_ADMIN.username, TEST_ADMIN.password)
+  expect(answer.statusCode).toBe(200)
+  const { token, expires_in } = answer.json()
+  expect(expires_in).toBe(SESSION_MS / 1000)
+  expect((await withBearer(token)).json()).toEqual({ id: 1, username: 'admin', role: 'admin' })
+  const stored = await server.context.db.selectFrom('sessions').selectAll().execute()
+  expect(JSON.stringify(stored)).not.toContain(token)
+})
+
+test('a wrong password and an unknown name answer the same', async () => {
+  const [wrong, unknown] = [await login('admin', 'no'), await login('nobody', 'no')]
+  for (const answer of [wrong, unknown]) {
+    expect(answer.statusCode).toBe(401)
+    expect(answer.json()).toMatchObject({ message: 'Invalid Credentials', code: 'credentials' })
+  }
+})
+
+test('five failures lock that account from that address, with the time to wait', async () => {
+  for (let i = 0; i < 5; i++) expect((await login('admin', 'no')).statusCode).toBe(401)
+  const locked = await login('admin', TEST_ADMIN.password)
+  expect(locked.statusCode).toBe(429)
+  expect(locked.headers['retry-after']).toBe('600')
+  expect((await login('admin', TEST_ADMIN.password, '198.51.100.8')).statusCode).toBe(200)
+  now += 10 * 60_000
+  expect((await login('admin', TEST_ADMIN.password)).statusCode).toBe(200)
+})
+
+test('attempts side by side count as well', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => login('admin', 'no')))
+  expect(answers.filter((answer) => answer.statusCode === 401)).toHaveLength(5)
+})
+
+test('one address cannot try many accounts, nor hide in its IPv6 network', async () => {
+  for (let i = 0; i < 30; i++) await login(`user${i}`, 'no', `2001:db8:1:2::${i.toString(16)}`)
+  expect((await login('admin', TEST_ADMIN.password, '2001:db8:1:2:ffff::1')).statusCode).toBe(429)
+  expect((await login('admin', TEST_ADMIN.password, '2001:db8:1:3::1')).statusCode).toBe(200)
+})
+
+test('logout ends the token at once', async () => {
+  const { token } = await server.signIn()
+  expect((await withBearer(token, '/api/auth/logout', 'POST')).statusCode).toBe(200)
+  expect((await withBearer(token)).statusCode).toBe(401)
+})
+
+test('a session ends after seven days without use, and slides with use', async () => {
+  const { token } = await server.signIn()
+  now += SESSION_MS - 1000
+  expect((await withBearer(token)).statusCode).toBe(200)
+  now += SESSION_MS - 1000
+  expect((await withBearer(token)).statusCode).toBe(200)
+  now += SESSION_MS
+  expect((await withBearer(token)).statusCode).toBe(401)
+})
+
+test('the cookie is for reading only', async () => {
+  const { token } = await server.signIn()
+  const cookie = { cookie: `a=b; token=${token}` }
+  expect((await server.call({ method: 'GET', url: '/api/auth/me', headers: cookie })).statusCode).toBe(200)
+  const post = await server.call({ method: 'POST', url: '/api/auth/logout', headers: cookie })
+  expect(post.statusCode).toBe(401)
+})
+
+test('a token in the address is for streams and the download only', async () => {
+  const { token } = await server.signIn()
+  expect((await server.call({ method: 'GET', url: `/api/nodes?token=${token}` })).statusCode).toBe(401)
+  const client = await server.signIn()
+  await client.post('/api/nodes', { name: 'a' })
+  const download = await server.call({ method: 'GET', url: `/api/nodes/2/download?token=${token}` })
+  expect(download.statusCode).toBe(200)
+})
+
+test('a foreign origin may not change anything, our own may', async () => {
+  const { token } = await server.signIn()
+  const send = (origin: string) =>
+    server.call({
+      method: 'POST',
+      url: '/api/nodes',
+      headers: { authorization: `Bearer ${token}`, origin, host: 'postern.example:8443' },
+      payload: { name: 'x' },
+    })
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    'https://postern.example',
+    'https://app.postern.example:8443',
+  ])
+    expect((await send(origin)).statusCode).toBe(403)
+  expect((await send('https://postern.example:8443')).statusCode).toBe(201)
+})
+
+test('each credential opens only its own kind of door', async () => {
+  const client = await server.signIn()
+  const { token: nodeToken } = (await client.post('/api/nodes', { name: 'n' })).json()
+  expect((await withBearer(nodeToken, '/api/nodes')).statusCode).toBe(403)
+  expect((await withBearer(client.token, '/api/agent/config')).statusCode).toBe(403)
+  expect((await withBearer('ptn_unknown', '/api/agent/config')).statusCode).toBe(401)
+  expect((await withBearer(client.token, '/api/edge/state', 'POST')).statusCode).toBe(401)
+  expect((await withBearer(nodeToken, '/api/edge/state', 'POST')).statusCode).toBe(401)
+})
+
+test('forwarded headers are believed behind HAProxy only, and only one hop', async () => {
+  const behind = await startTestServer({ trustForwarded: true, world: { clock: () => now } })
+  const attempt = (target: TestServer, forwarded: string) =>
+    target.call({
+      method: 'POST',
+      url: '/api/auth/login',
+      headers: { 'x-forwarded-for': forwarded },
+      payload: { username: 'admin', password: 'no' },
+    })
+  for (let i = 0; i < 6; i++) {
+    await attempt(server, `198.51.100.${i}`)
+    await attempt(behind, `198.51.100.${i}, 203.0.113.9`)
+  }
+  expect((await attempt(server, '192.0.2.1')).statusCode).toBe(429)
+  expect((await attempt(behind, '198.51.100.77, 203.0.113.9')).statusCode).toBe(429)
+  expect((await attempt(behind, '203.0.113.9, 203.0.113.10')).statusCode).toBe(401)
+  await behind.close()
+})
+
+test('HSTS is only said to those who came by https through HAProxy', async () => {
+  const behind = await startTestServer({ trustForwarded: true })
+  const ask = (target: TestServer, proto: string) =>
+    target.call({ method: 'GET', url: '/api/health', headers: { 'x-forwarded-proto': proto } })
+  expect((await ask(behind, 'https')).headers['strict-transport-security']).toBeDefined()
+  expect((await ask(behind, 'http')).headers['strict-transport-security']).toBeUndefined()
+  expect((await ask(server, 'https')).headers['strict-transport-security']).toBeUndefined()
+  await behind.close()
+})
+
+test('after the first start the database is the truth, not the setting', async () => {
+  await server.close({ keepData: true })
+  server = await startTestServer({
+    dataDir: server.dataDir,
+    settings: { POSTERN_ADMIN_PASSWORD: 'another password', POSTERN_ADMIN_USERNAME: 'other' },
+    world: { clock: () => now },
+  })
+  expect((await login('other', 'another password')).statusCode).toBe(401)
+  expect((await login(TEST_ADMIN.username, TEST_ADMIN.password)).statusCode).toBe(200)
+})
+
+test('a revoked or expired token of a node is refused', async () => {
+  const client = await server.signIn()
+  const { token } = (await client.post('/api/nodes', { name: 'n' })).json()
+  const change = (values: { revoked?: 0 | 1; expire_at?: string | null }) =>
+    server.context.db.updateTable('node_tokens').set(values).execute()
+  const ask = async () => (await withBearer(token, '/api/agent/config')).statusCode
+  expect(await ask()).toBe(200)
+  await change({ revoked: 1 })
+  expect(await ask()).toBe(403)
+  await change({ revoked: 0, expire_at: new Date(now).toISOString() })
+  expect(await ask()).toBe(403)
+  await change({ expire_at: new Date(now + 1).toISOString() })
+  expect(await ask()).toBe(200)
+})

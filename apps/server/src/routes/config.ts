@@ -1,0 +1,24 @@
+import { endpoints } from '@postern/contract/endpoints'
+import { findCidr } from '@postern/net/cidr'
+import { isPrivate } from '@postern/net/special'
+import type { FastifyInstance } from 'fastify'
+import { publicUrl } from '../config.ts'
+import { route } from '../http/route.ts'
+
+export function configRoutes(app: FastifyInstance): void {
+  route(app, endpoints.config, ({ context: { config, authority, agentBundle } }) => {
+    const { settings, publicHost } = config
+    const address = findCidr(publicHost)
+    return {
+      VPN_HOST: publicHost,
+      TCP_SERVICES_PORT_RANGE: `${settings.POSTERN_PORT_RANGE.from}-${settings.POSTERN_PORT_RANGE.to}`,
+      version: config.version,
+      publicUrl: publicUrl(config),
+      publicHostIsPrivate: address !== undefined && isPrivate(address),
+      caFingerprint: authority.fingerprint,
+      agentSha256: agentBundle?.sha256 ?? null,
+      repositoryUrl: settings.POSTERN_REPOSITORY_URL,
+      contactUrl: settings.POSTERN_CONTACT_URL,
+    }
+  })
+}

@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const rootDir = mkdtempSync(join(tmpdir(), 'pt-docs-'))
+const FILES = {
+  'TERMS.md': '# Terms of service\n\nBe kind.\n',
+  'README.md': '# Not a page\n',
+  'docs/quick-start.md': [
+    '# Quick start',
+    '<script>alert(1)</script> and <b onclick="x()">bold</b>',
+    '[next](cli.md#the-flags) [terms](../TERMS.md) [decision](decisions/0001-x.md) [nowhere](../README.md)',
+    '[bad](javascript:alert(1)) [worse](<java\nscript:x>) [data](data:text/html,x) [out](https://example.org/"onx)',
+    '![a picture](images/a.png) ![gone](images/none.png) ![foreign](https://example.org/x.png)',
+    '## The `flags` & more',
+    '```sh\nnpm start --url=<x>\n```',
+  ].join('\n\n'),
+  'docs/cli.md': '# The command\n\n## The flags\n',
+  'docs/decisions/0001-x.md': '# 1. A decision\n\n[back](../quick-start.md)\n',
+  'docs/images/a.png': 'png',
+  'docs/images/secret.txt': 'no',
+}
+let server: TestServer
+beforeAll(async () => {
+  mkdirSync(join(rootDir, 'docs/images'), { recursive: true })
+  mkdirSync(join(rootDir, 'docs/decisions'))
+  for (const [file, text] of Object.entries(FILES)) writeFileSync(join(rootDir, file), text)
+  server = await startTestServer({ rootDir })
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(rootDir, { recursive: true })
+})
+
+const get = (url: string) => server.call({ method: 'GET', url, headers: { accept: 'text/html' } })
+
+describe('a page', () => {
+  it('is served to everyone, in the look of the console, without a script', async () => {
+    const answer = await get('/docs/quick-start')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(answer.headers['content-security-policy']).toContain("default-src 'self'")
+    expect(answer.body).toContain('<title>Quick start · Postern</title>')
+    expect(answer.body).toContain('href="/docs/docs.css"')
+    expect((await get('/docs/docs.css')).body).toContain('light-dark(')
+  })
+
+  it('shows HTML as text', async () => {
+    const { body } = await get('/docs/quick-start')
+    expect(body).not.toMatch(/<script|<b |onclick="/)
+    expect(body).toContain('&#60;script&#62;alert(1)&#60;/script&#62;')
+    expect(body).toContain('npm start --url=&lt;x&gt;')
+    expect(body).toContain('<pre tabindex="0">')
+  })
+
+  it('links to the other pages, and nowhere that could act', async () => {
+    const { body } = await get('/docs/quick-start')
+    for (const href of ['/docs/cli#the-flags', '/docs/terms', '/docs/decisions/0001-x'])
+      expect(body).toContain(`href="${href}"`)
+    expect((await get('/docs/decisions/0001-x')).body).toContain('href="/docs/quick-start"')
+    expect(body).not.toMatch(/href="[^"]*(javascript|script:|data:|README)/i)
+    expect(body).not.toContain('"onx')
+    expect(body).toContain('id="the-flags-more"')
+    for (const target of body.matchAll(/href="(\/docs[^"#]*)/g))
+      expect((await get(target[1] ?? '')).statusCode, target[1]).toBe(200)
+  })
+
+  it('shows pictures of the repository only', async () => {
+    const { body } = await get('/docs/quick-start')
+    expect(body.match(/<img [^>]*>/g)).toHaveLength(1)
+    expect(body).toContain('src="/docs/images/a.png" alt="a picture"')
+    expect((await get('/docs/images/a.png')).headers['content-type']).toBe('image/png')
+  })
+})
+
+describe('what there is', () => {
+  it('is listed, and everything else is 404', async () => {
+    const index = await get('/docs')
+    expect(index.body).toContain('href="/docs/cli"')
+    expect((await get('/docs/terms')).body).toContain('Be kind.')
+    for (const url of [
+      '/docs/nothing',
+      '/docs/images/secret.txt',
+      '/docs/..%2f..%2fpackage.json',
+      '/docs/images/none.png',
+      '/docs/__proto__',
+    ])
+      expect((await get(url)).statusCode, url).toBe(404)
+  })
+})

@@ -1,0 +1,23 @@
+import { EdgeMessage } from '@postern/contract/edge'
+import { endpoints } from '@postern/contract/endpoints'
+import type { FastifyInstance } from 'fastify'
+import { keepAlive, onFrames, sendFrame } from '../http/frames.ts'
+import { route } from '../http/route.ts'
+import { socketRoute } from '../http/socket.ts'
+
+export function edgeRoutes(app: FastifyInstance): void {
+  route(app, endpoints.edgeState, async ({ context, body, reply }) => {
+    const answer = await context.desiredState.read(body.known)
+    return reply.type('application/json; charset=utf-8').send(answer)
+  })
+  socketRoute(app, endpoints.edgeSocket, (socket, { context, caller }) => {
+    keepAlive(socket)
+    const session = context.edges.connect(caller.edgeId, {
+      send: (hint) => sendFrame(socket, hint),
+      close: () => socket.close(1000, 'replaced by a newer connection'),
+    })
+    onFrames(socket, EdgeMessage, (message) => session.receive(message))
+    socket.on('close', () => session.close())
+    socket.on('error', () => socket.terminate())
+  })
+}

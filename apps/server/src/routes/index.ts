@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import { agentRoutes } from './agent.ts'
+import { authRoutes } from './auth.ts'
+import { configRoutes } from './config.ts'
+import { docsRoutes } from './docs.ts'
+import { domainRoutes } from './domains.ts'
+import { edgeRoutes } from './edge.ts'
+import { edgesRoutes } from './edges.ts'
+import { healthRoutes } from './health.ts'
+import { installRoutes } from './install.ts'
+import { logRoutes } from './logs.ts'
+import { nodeRoutes } from './nodes.ts'
+import { serviceRoutes } from './services.ts'
+
+/** Every group of routes, each a function that declares them on the application. */
+export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
+  healthRoutes,
+  authRoutes,
+  configRoutes,
+  nodeRoutes,
+  domainRoutes,
+  serviceRoutes,
+  edgesRoutes,
+  edgeRoutes,
+  agentRoutes,
+  logRoutes,
+  installRoutes,
+  docsRoutes,
+]

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import { NotFoundError } from '../core/errors.ts'
+
+/** What a host needs before it has a credential: the agent, and the root to trust. */
+export function installRoutes(app: FastifyInstance): void {
+  const { agentBundle, authority } = app.context
+  app.get('/install/postern', (_request, reply) => {
+    if (!agentBundle) throw new NotFoundError('Agent')
+    return reply
+      .type('application/octet-stream')
+      .header('content-disposition', 'attachment; filename="postern"')
+      .header('cache-control', 'no-cache')
+      .send(agentBundle.content)
+  })
+  app.get('/install/ca.crt', (_request, reply) =>
+    reply
+      .type('application/x-x509-ca-cert')
+      .header('content-disposition', 'attachment; filename="postern-ca.crt"')
+      .header('cache-control', 'no-cache')
+      .send(authority.certificate),
+  )
+}

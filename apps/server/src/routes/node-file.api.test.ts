@@ -1,0 +1,80 @@
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { registerNodeKey } from '../core/node-keys.ts'
+import { createWireGuardKeys, publicKeyOf } from '../core/wireguard-keys.ts'
+
+let server: TestServer
+let client: Client
+
+beforeEach(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+})
+afterEach(() => server.close())
+
+const newKey = () => createWireGuardKeys(server.context.randomBytes(32)).publicKey
+const rowOf = (id: number) =>
+  server.context.db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+test('the file holds all that wg-quick needs, and is the same the next time', async () => {
+  await client.post('/api/nodes', { name: 'Büro / 2. "Stock"\\', dns: '9.9.9.9, 2620:fe::fe', keepalive: 0 })
+  const answer = await client.get('/api/nodes/2/download')
+  expect(answer.headers['content-disposition']).toBe('attachment; filename="postern-Buro-2.-Stock.conf"')
+  const privateKey = /^PrivateKey = (.*)$/m.exec(answer.body)?.[1] ?? ''
+  const { tunnel, secrets } = server.context
+  const row = await rowOf(2)
+  expect(publicKeyOf(privateKey)).toBe(row.public_key)
+  expect(answer.body.split('\n')).toEqual([
+    '# Save as /etc/wireguard/postern.conf, readable by root only, and run: wg-quick up postern',
+    '[Interface]',
+    `PrivateKey = ${privateKey}`,
+    `Address = 10.64.0.2/32, ${tunnel.address6('10.64.0.2')}/128`,
+    'DNS = 9.9.9.9, 2620:fe::fe',
+    'MTU = 1420',
+    '',
+    '[Peer]',
+    `PublicKey = ${tunnel.publicKey}`,
+    `PresharedKey = ${secrets.open(row.preshared_key ?? '')}`,
+    'Endpoint = 203.0.113.1:51820',
+    `AllowedIPs = 10.64.0.0/16, ${tunnel.network6}`,
+    'PersistentKeepalive = 0',
+    '',
+  ])
+  expect((await client.get('/api/nodes/2/download')).body).toBe(answer.body)
+})
+
+test('a name without any plain character still makes a file name', async () => {
+  await client.post('/api/nodes', { name: '../../“”' })
+  const answer = await client.get('/api/nodes/2/download')
+  expect(answer.headers['content-disposition']).toBe('attachment; filename="postern-node-2.conf"')
+})
+
+test('a file download makes no open form stale', async () => {
+  const { updated_at } = (await client.post('/api/nodes', { name: 'a' })).json()
+  await client.get('/api/nodes/2/download')
+  expect((await client.patch('/api/nodes/2', { name: 'b', updated_at })).statusCode).toBe(200)
+})
+
+test('an agent that registers its own key erases the stored one; then there is no file', async () => {
+  await client.post('/api/nodes', { name: 'a' })
+  await client.get('/api/nodes/2/download')
+  expect((await rowOf(2)).private_key).not.toBeNull()
+  const publicKey = newKey()
+  await registerNodeKey(server.context, 'node 2', 2, publicKey)
+  expect(await rowOf(2)).toMatchObject({ public_key: publicKey, private_key: null })
+  const answer = await client.get('/api/nodes/2/download')
+  expect(answer.statusCode).toBe(409)
+  expect(answer.json().code).toBe('agent_key')
+  expect((await rowOf(2)).public_key).toBe(publicKey)
+})
+
+test('one key cannot be at two ends of the tunnel', async () => {
+  await client.post('/api/nodes', { name: 'a' })
+  await client.post('/api/nodes', { name: 'b' })
+  const publicKey = newKey()
+  await registerNodeKey(server.context, 'node 2', 2, publicKey)
+  const again = registerNodeKey(server.context, 'node 2', 2, publicKey)
+  await expect(again).resolves.toBeUndefined()
+  for (const taken of [publicKey, server.context.tunnel.publicKey])
+    await expect(registerNodeKey(server.context, 'node 3', 3, taken)).rejects.toThrow('The key is taken')
+})

@@ -1,0 +1,167 @@
+import type { PeerFigures } from '@postern/contract/edge'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let server: TestServer
+let client: Client
+let base: string
+let now: number
+const open: AbortController[] = []
+
+beforeEach(async () => {
+  now = Date.parse('2026-11-21T12:00:00Z')
+  server = await startTestServer({ world: { clock: () => now } })
+  client = await server.signIn()
+  base = await server.listen()
+  await client.post('/api/nodes', { name: 'one' })
+})
+afterEach(async () => {
+  for (const controller of open.splice(0)) controller.abort()
+  await server.close()
+})
+
+interface Stream {
+  status: number
+  headers: Headers
+  text: string
+  isEnded: boolean
+  /** The data of all events of a name, parsed. */
+  events(name?: string): unknown[]
+  abort(): void
+}
+
+async function follow(query: string, token = client.token): Promise<Stream> {
+  const controller = new AbortController()
+  open.push(controller)
+  const response = await fetch(`${base}/api/nodes/stream?token=${token}${query}`, {
+    signal: controller.signal,
+  })
+  const stream: Stream = {
+    status: response.status,
+    headers: response.headers,
+    text: '',
+    isEnded: false,
+    events: (name) => parseEvents(stream.text, name),
+    abort: () => controller.abort(),
+  }
+  const read = async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) stream.text += decoder.decode(chunk, { stream: true })
+  }
+  // An aborted stream ends as well.
+  read()
+    .catch(() => undefined)
+    .finally(() => {
+      stream.isEnded = true
+    })
+  return stream
+}
+
+function parseEvents(text: string, name = 'message'): unknown[] {
+  return text.split('\n\n').flatMap((block) => {
+    const data = /^data: (.*)$/m.exec(block)?.[1]
+    const event = /^event: (.*)$/m.exec(block)?.[1] ?? 'message'
+    return data !== undefined && event === name ? [JSON.parse(data)] : []
+  })
+}
+
+const figures = (nodeId: number, rx = 1): PeerFigures => ({
+  nodeId,
+  latestHandshake: now,
+  rx,
+  tx: 2,
+  clientIp: '198.51.100.7',
+  reachable: true,
+})
+
+test('the list comes at once, then whenever it is other than before', async () => {
+  const stream = await follow('&limit=10')
+  expect(stream.headers.get('content-type')).toBe('text/event-stream')
+  await until('the rows', () => stream.events().length === 1)
+  expect(stream.events()[0]).toMatchObject([{ name: 'Local' }, { name: 'one' }])
+  await client.post('/api/nodes', { name: 'two' })
+  await until('the new row', () => stream.events().length === 2)
+  server.context.live.update([figures(3)])
+  await until('the new figures', () => stream.events().length === 3)
+  expect(stream.events()[2]).toMatchObject([{}, { status: 'offline' }, { status: 'online', transferRx: 1 }])
+  await client.delete('/api/nodes/3')
+  await until('the row is gone', () => stream.events().length === 4)
+  expect(stream.events()[3]).toHaveLength(2)
+})
+
+test('a burst is told in few messages, the last of which is right', async () => {
+  const stream = await follow('&id=2')
+  await until('the node', () => stream.events().length === 1)
+  const start = performance.now()
+  for (let rx = 1; rx <= 100; rx++) {
+    server.context.live.update([figures(2, rx)])
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await until('the last figure', () => {
+    const last = stream.events().at(-1)
+    return JSON.stringify(last).includes('"transferRx":100,')
+  })
+  expect(stream.events().length).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - start) / 250))
+})
+
+test('what does not change a row is not sent', async () => {
+  const stream = await follow('&id=2')
+  await until('the node', () => stream.events().length === 1)
+  await client.post('/api/nodes', { name: 'two' })
+  server.context.live.update([figures(3)])
+  await client.patch('/api/nodes/2', { name: 'renamed' })
+  await until('the rename', () => stream.events().length === 2)
+  expect(stream.events()[1]).toMatchObject({ name: 'renamed' })
+})
+
+test('a node that vanishes turns offline by time alone', async () => {
+  server.context.live.update([figures(2)])
+  const stream = await follow('&id=2')
+  await until('online', () => stream.events().length === 1)
+  expect(stream.events()[0]).toMatchObject({ status: 'online' })
+  now += 180_001
+  server.context.live.expire()
+  await until('offline', () => stream.events().length === 2)
+  expect(stream.events()[1]).toMatchObject({ status: 'offline' })
+})
+
+test('the stream of a node says when its services are worth reading again', async () => {
+  await client.post('/api/nodes', { name: 'two' })
+  const stream = await follow('&id=2')
+  await until('the node', () => stream.events().length === 1)
+  await client.post('/api/services/3/http', { name: 'b', domain: 'b.example.com', skipValidation: true })
+  await client.post('/api/services/2/http', { name: 'a', domain: 'a.example.com', skipValidation: true })
+  await until('the services', () => stream.events('services').length > 0)
+  expect(stream.events('services')[0]).toEqual({ revision: expect.any(Number) })
+  const count = stream.events('services').length
+  server.context.bus.emit({ kind: 'reported', services: [{ id: 3, nodeId: 2 }] })
+  await until('the report', () => stream.events('services').length > count)
+})
+
+test('a stream ends with its node, with the session and with the server; none is left behind', async () => {
+  expect((await follow('&id=99')).status).toBe(404)
+  const streams = [await follow('&id=2'), await follow('&limit=10'), await follow('')]
+  await until('all are open', () => server.app.streams.size === 3)
+  await client.delete('/api/nodes/2')
+  await until('the node is gone', () => streams[0]?.isEnded === true)
+  await client.post('/api/auth/logout')
+  await until('the session is gone', () => streams.every((stream) => stream.isEnded))
+  expect(server.app.streams.size).toBe(0)
+  client = await server.signIn()
+  const last = await follow('')
+  const reader = await follow('')
+  reader.abort()
+  await until('a reader has left', () => server.app.streams.size === 1)
+  await server.app.close()
+  await until('the server is gone', () => last.isEnded)
+})
+
+test('a stream needs a session, and its token is in no log', async () => {
+  expect((await follow('', 'wrong')).status).toBe(401)
+  const stream = await follow('&id=2')
+  await until('the node', () => stream.events().length === 1)
+  stream.abort()
+  await until('the end is logged', () => server.logged().includes('/api/nodes/stream'))
+  expect(server.logged()).not.toContain(client.token)
+})

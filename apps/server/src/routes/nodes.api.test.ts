@@ -1,0 +1,262 @@
+import { Node } from '@postern/contract/nodes'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let server: TestServer
+let client: Client
+
+beforeEach(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+})
+afterEach(() => server.close())
+
+const gateway = (subnet: string, name = 'gate') => ({
+  name,
+  isGateway: true,
+  gatewayNetworks: [{ interface: 'eth0', subnet }],
+})
+
+test('a new node gets the next free address and, once, a token', async () => {
+  const first = await client.post('/api/nodes', { name: ' office ' })
+  expect(first.statusCode).toBe(201)
+  expect(first.json()).toMatchObject({
+    id: 2,
+    name: 'office',
+    address: '10.64.0.2',
+    keepalive: 25,
+    enabled: true,
+    isLocal: false,
+    isGateway: false,
+    gatewayNetworks: null,
+    status: 'offline',
+    services: 0,
+  })
+  expect(first.json().token).toMatch(/^ptn_[\w-]{43}$/)
+  const again = (await client.get('/api/nodes/2')).json()
+  expect(Node.parse(again)).toEqual(again)
+  expect(again.token).toBeUndefined()
+  expect((await client.post('/api/nodes', { name: 'b' })).json().address).toBe('10.64.0.3')
+})
+
+test('an address is typed only inside the tunnel, not reserved and not taken', async () => {
+  const create = (address: string) => client.post('/api/nodes', { name: 'n', address })
+  expect((await create('10.64.7.9')).json().address).toBe('10.64.7.9')
+  for (const address of [
+    '10.65.0.2',
+    '192.168.1.2',
+    '10.64.3.0',
+    '10.64.3.1',
+    '10.64.3.255',
+    '10.64.3.4/32',
+  ]) {
+    const answer = await create(address)
+    expect(answer.statusCode).toBe(422)
+    expect(answer.json().errors[0].field).toBe('address')
+  }
+  const taken = await create('10.64.7.9')
+  expect(taken.statusCode).toBe(409)
+  expect(taken.json().errors).toEqual([{ field: 'address', message: 'already belongs to “n”' }])
+})
+
+test('addresses skip the reserved ones at the end of a /24', async () => {
+  await server.context.db.transaction().execute(async (tx) => {
+    const template = await tx
+      .selectFrom('nodes')
+      .selectAll()
+      .where('is_local', '=', 1)
+      .executeTakeFirstOrThrow()
+    const { id: _id, ...row } = template
+    for (let last = 2; last < 255; last++)
+      await tx
+        .insertInto('nodes')
+        .values({ ...row, is_local: 0, address: `10.64.0.${last}` })
+        .execute()
+  })
+  expect((await client.post('/api/nodes', { name: 'n' })).json().address).toBe('10.64.1.2')
+})
+
+test('a patch keeps what it does not name, and blank clears', async () => {
+  await client.post('/api/nodes', {
+    name: 'a',
+    dns: '9.9.9.9',
+    keepalive: 5,
+    advanced: true,
+    allowInternet: true,
+  })
+  const renamed = (await client.patch('/api/nodes/2', { name: 'b' })).json()
+  expect(renamed).toMatchObject({
+    name: 'b',
+    dns: '9.9.9.9',
+    keepalive: 5,
+    advanced: true,
+    allowInternet: true,
+  })
+  expect((await client.patch('/api/nodes/2', { dns: '' })).json()).toMatchObject({ name: 'b', dns: null })
+  expect((await client.patch('/api/nodes/2', { address: null })).json().address).toBe('10.64.0.2')
+})
+
+test('two patches of different fields at the same time keep both', async () => {
+  await client.post('/api/nodes', { name: 'a' })
+  await Promise.all([
+    client.patch('/api/nodes/2', { dns: '9.9.9.9' }),
+    client.patch('/api/nodes/2', { keepalive: 7 }),
+  ])
+  expect((await client.get('/api/nodes/2')).json()).toMatchObject({ dns: '9.9.9.9', keepalive: 7 })
+})
+
+test('an id in the body never reaches another record', async () => {
+  await client.post('/api/nodes', { name: 'mine' })
+  await client.post('/api/nodes', { name: 'theirs' })
+  const answer = await client.patch('/api/nodes/2', { id: 3, name: 'taken over' })
+  expect(answer.statusCode).toBe(422)
+  expect(answer.json().errors).toEqual([{ field: 'id', message: 'cannot be changed' }])
+  expect((await client.get('/api/nodes/3')).json().name).toBe('theirs')
+  expect((await client.patch('/api/nodes/2', { id: 2, name: 'still mine' })).json().name).toBe('still mine')
+  expect((await client.post('/api/nodes', { id: 2, name: 'x' })).statusCode).toBe(422)
+  for (const field of ['is_local', 'isLocal', 'enabled', 'public_key', 'created_at'])
+    expect((await client.patch('/api/nodes/2', { [field]: 1 })).statusCode).toBe(422)
+})
+
+test('a patch made from an older record is refused', async () => {
+  const { updated_at } = (await client.post('/api/nodes', { name: 'a' })).json()
+  const first = await client.patch('/api/nodes/2', { name: 'b', updated_at })
+  expect(first.statusCode).toBe(200)
+  const stale = await client.patch('/api/nodes/2', { name: 'c', updated_at })
+  expect(stale.statusCode).toBe(409)
+  expect(stale.json().code).toBe('stale')
+  expect((await client.get('/api/nodes/2')).json().name).toBe('b')
+})
+
+test('a gateway may not reach for what is not behind it', async () => {
+  const refused = [
+    '10.64.9.0/24',
+    '10.0.0.0/8',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '224.0.0.0/4',
+    '0.0.0.0/0',
+    '::/0',
+    'fe80::/64',
+    '203.0.113.0/25',
+    '203.0.113.254/32',
+    server.context.tunnel.network6,
+  ]
+  for (const subnet of refused) {
+    const answer = await client.post('/api/nodes', gateway(subnet))
+    expect([subnet, answer.statusCode]).toEqual([subnet, 422])
+    expect(answer.json().errors[0].field).toBe('gatewayNetworks.0.subnet')
+  }
+  expect((await client.post('/api/nodes', gateway('192.168.7.9/24'))).json().gatewayNetworks).toEqual([
+    { interface: 'eth0', subnet: '192.168.7.0/24' },
+  ])
+})
+
+test('two gateways cannot have the same network, not even a part of it', async () => {
+  await client.post('/api/nodes', gateway('192.168.0.0/16', 'office'))
+  const answer = await client.post('/api/nodes', {
+    ...gateway('10.1.0.0/24'),
+    gatewayNetworks: [
+      { interface: 'eth0', subnet: '10.1.0.0/24' },
+      { interface: 'eth1', subnet: '192.168.7.0/24' },
+    ],
+  })
+  expect(answer.statusCode).toBe(409)
+  expect(answer.json().errors).toEqual([
+    { field: 'gatewayNetworks.1.subnet', message: 'meets 192.168.0.0/16 of “office”' },
+  ])
+  const twice = [0, 1].map(() => ({ interface: 'eth0', subnet: '10.1.0.0/24' }))
+  expect((await client.post('/api/nodes', { ...gateway(''), gatewayNetworks: twice })).statusCode).toBe(422)
+  expect((await client.patch('/api/nodes/2', { name: 'renamed' })).statusCode).toBe(200)
+})
+
+test('a subnet that this machine has joined later does not keep the gateway from being edited', async () => {
+  await client.post('/api/nodes', gateway('192.168.7.0/24'))
+  const joined = { ...server.context.network(), networks: ['192.168.7.0/24'] }
+  await server.close({ keepData: true })
+  server = await startTestServer({ dataDir: server.dataDir, world: { network: () => joined } })
+  client = await server.signIn()
+  expect((await client.patch('/api/nodes/2', { name: 'renamed' })).statusCode).toBe(200)
+  expect((await client.patch('/api/nodes/2', gateway('192.168.7.0/25'))).statusCode).toBe(422)
+})
+
+test('a gateway keeps the networks that its services use', async () => {
+  await client.post('/api/nodes', gateway('192.168.7.0/24'))
+  const form = { name: 'nas', domain: 'nas.example.com', backendHost: '192.168.7.20', skipValidation: true }
+  expect((await client.post('/api/services/2/http', form)).statusCode).toBe(201)
+  const narrowed = await client.patch('/api/nodes/2', gateway('192.168.7.0/28'))
+  expect(narrowed.statusCode).toBe(409)
+  expect(narrowed.json().errors).toEqual([{ field: 'gatewayNetworks', message: 'is used by “nas”' }])
+  const unticked = await client.patch('/api/nodes/2', { isGateway: false })
+  expect(unticked.statusCode).toBe(409)
+  expect(unticked.json()).toMatchObject({ errors: [{ field: 'isGateway' }] })
+  expect((await client.patch('/api/nodes/2', gateway('192.168.0.0/16'))).statusCode).toBe(200)
+})
+
+test('disabling and enabling are told in the record and bring the services before the edges again', async () => {
+  await client.post('/api/nodes', { name: 'a' })
+  await client.post('/api/services/2/http', { name: 's', domain: 'a.example.com', skipValidation: true })
+  const revision = () =>
+    server.context.db.selectFrom('services').select('revision').where('id', '=', 2).executeTakeFirstOrThrow()
+  const before = await revision()
+  expect((await client.patch('/api/nodes/2/disable')).json()).toMatchObject({
+    enabled: false,
+    status: 'offline',
+  })
+  expect((await revision()).revision).toBeGreaterThan(before.revision)
+  expect((await client.patch('/api/nodes/2/enable')).json().enabled).toBe(true)
+  expect((await client.patch('/api/nodes/2/enable', { enabled: false })).statusCode).toBe(422)
+})
+
+test('deleting a node deletes its services and tokens, and its id never comes back', async () => {
+  const { token } = (await client.post('/api/nodes', { name: 'a' })).json()
+  await client.post('/api/services/2/http', { name: 's', domain: 'a.example.com', skipValidation: true })
+  expect((await client.get('/api/nodes/2')).json().services).toBe(1)
+  expect((await client.delete('/api/nodes/2')).json()).toEqual({ id: 2 })
+  expect((await client.get('/api/nodes/2')).statusCode).toBe(404)
+  expect((await client.delete('/api/nodes/2')).statusCode).toBe(404)
+  const agent = { authorization: `Bearer ${token}` }
+  expect((await server.call({ method: 'GET', url: '/api/agent/config', headers: agent })).statusCode).toBe(
+    401,
+  )
+  expect((await client.get('/api/services/http')).json()).toHaveLength(1)
+  expect((await client.post('/api/nodes', { name: 'b' })).json().id).toBe(3)
+})
+
+test('the local node is there from the first start, and stays as it is', async () => {
+  const local = (await client.get('/api/nodes/1')).json()
+  expect(local).toMatchObject({ name: 'Local', address: 'localhost', isLocal: true, services: 1 })
+  const [service] = (await client.get('/api/services/1/http')).json()
+  expect(service).toMatchObject({
+    name: 'Console',
+    system: true,
+    pathLocation: '/',
+    domain: null,
+    backendProto: 'http',
+    backendHost: '127.0.0.1',
+    backendPort: 3000,
+  })
+  const attempts = [
+    client.patch('/api/nodes/1', { name: 'x' }),
+    client.delete('/api/nodes/1'),
+    client.patch('/api/nodes/1/disable'),
+    client.patch('/api/nodes/1/enable'),
+    client.get('/api/nodes/1/download'),
+  ]
+  for (const answer of await Promise.all(attempts)) {
+    expect(answer.statusCode).toBe(409)
+    expect(answer.json().message).toContain('local node')
+  }
+})
+
+test('a second start makes nothing twice, and follows a new console port', async () => {
+  await client.post('/api/nodes', { name: 'kept' })
+  const key = server.context.tunnel.publicKey
+  await server.close({ keepData: true })
+  server = await startTestServer({ dataDir: server.dataDir, settings: { POSTERN_CONSOLE_PORT: '3333' } })
+  client = await server.signIn()
+  const nodes = (await client.get('/api/nodes')).json()
+  expect(nodes.map((node: Node) => node.name)).toEqual(['Local', 'kept'])
+  expect((await client.get('/api/services/1/http')).json()[0].backendPort).toBe(3333)
+  expect(server.context.tunnel.publicKey).toBe(key)
+})

@@ -1,0 +1,31 @@
+import { endpoints } from '@postern/contract/endpoints'
+import type { FastifyInstance } from 'fastify'
+import { getNodeFile } from '../core/node-keys.ts'
+import { listNodes } from '../core/node-list.ts'
+import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes.ts'
+import { patchRoute, route } from '../http/route.ts'
+import { streamNodes } from './node-streams.ts'
+
+export function nodeRoutes(app: FastifyInstance): void {
+  route(app, endpoints.listNodes, ({ context, query }) => listNodes(context, query))
+  route(app, endpoints.createNode, ({ context, actor, body }) => createNode(context, actor, body))
+  route(app, endpoints.getNode, ({ context, params }) => getNode(context, params.id))
+  patchRoute(app, endpoints.updateNode, ({ context, actor, params, patch }) =>
+    updateNode(context, actor, params.id, patch),
+  )
+  route(app, endpoints.deleteNode, ({ context, actor, params }) => removeNode(context, actor, params.id))
+  route(app, endpoints.enableNode, ({ context, actor, params }) =>
+    setNodeEnabled(context, actor, params.id, true),
+  )
+  route(app, endpoints.disableNode, ({ context, actor, params }) =>
+    setNodeEnabled(context, actor, params.id, false),
+  )
+  route(app, endpoints.downloadNode, async ({ context, actor, params, reply }) => {
+    const { filename, text } = await getNodeFile(context, actor, params.id)
+    return reply
+      .type('text/plain; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${filename}"`)
+      .send(text)
+  })
+  route(app, endpoints.streamNodes, streamNodes)
+}

@@ -1,0 +1,87 @@
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { type Client, startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+
+let server: TestServer
+let client: Client
+
+beforeEach(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+})
+afterEach(() => server.close())
+
+/** Everything secret there is after a node with a file was made, in the clear. */
+async function makeSecrets() {
+  const { token } = (await client.post('/api/nodes', { name: 'a' })).json()
+  const file = (await client.get('/api/nodes/2/download')).body
+  const secret = (key: string) => new RegExp(`^${key} = (.*)$`, 'm').exec(file)?.[1] ?? 'missing'
+  const edgeToken = readFileSync(server.context.config.paths.edgeToken, 'utf8').trim()
+  return {
+    session: client.token,
+    password: TEST_ADMIN.password,
+    nodeToken: token as string,
+    nodeKey: secret('PrivateKey'),
+    presharedKey: secret('PresharedKey'),
+    tunnelKey: server.context.tunnel.privateKey,
+    edgeToken,
+  }
+}
+
+test('no answer of the console holds a key or a token', async () => {
+  const secrets = await makeSecrets()
+  const urls = [
+    '/api/nodes',
+    '/api/nodes/2',
+    '/api/nodes?limit=10',
+    '/api/config',
+    '/api/edges',
+    '/api/auth/me',
+  ]
+  const answers = [...urls.map((url) => client.get(url)), client.patch('/api/nodes/2', { name: 'b' })]
+  for (const answer of await Promise.all(answers)) {
+    expect(answer.statusCode).toBe(200)
+    for (const secret of Object.values(secrets)) expect(answer.body).not.toContain(secret)
+  }
+})
+
+test('no log line holds a key, a token or a password', async () => {
+  const secrets = await makeSecrets()
+  await server.call({ method: 'GET', url: `/api/nodes/2/download?token=${client.token}` })
+  await server.call({
+    method: 'GET',
+    url: `/api/nothing?token=${client.token}`,
+    headers: { cookie: `token=${client.token}` },
+  })
+  await client.post('/api/auth/login', { username: 'admin', password: TEST_ADMIN.password, extra: 1 })
+  server.context.log.error(
+    { req: { headers: { authorization: `Bearer ${client.token}` } } },
+    'as a library might',
+  )
+  const port = new URL(await server.listen()).port
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/nodes/2?token=${client.token}`)
+  await new Promise((resolve) => socket.on('error', resolve).on('close', resolve))
+  expect(server.logged()).toContain('/api/nodes/:id/download')
+  for (const [name, secret] of Object.entries(secrets))
+    expect([name, server.logged().includes(secret)]).toEqual([name, false])
+})
+
+test('nothing in the database file opens anything by itself', async () => {
+  const secrets = await makeSecrets()
+  const { database, secretKey, serverDir } = server.context.config.paths
+  const bytes = readFileSync(database, 'latin1') + readFileSync(`${database}-wal`, 'latin1')
+  for (const [name, secret] of Object.entries(secrets))
+    expect([name, bytes.includes(secret)]).toEqual([name, false])
+  expect(statSync(secretKey).mode & 0o777).toBe(0o600)
+  expect(statSync(serverDir).mode & 0o777).toBe(0o700)
+})
+
+test('the stored secrets need their key: without it the server does not start', async () => {
+  const { dataDir, context } = server
+  await server.close({ keepData: true })
+  rmSync(context.config.paths.secretKey)
+  await expect(startTestServer({ dataDir })).rejects.toThrow('secret.key is missing')
+  rmSync(dataDir, { recursive: true })
+  server = await startTestServer()
+})

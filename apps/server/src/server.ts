@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.ts'
+import { startRenewal } from './certificates/renewal.ts'
+import type { ServerConfig } from './config.ts'
+import { buildContext, type Context, createLog, realWorld } from './context.ts'
+import type { GeneratedAdmin } from './core/accounts.ts'
+import { prepareInstallation } from './core/first-start.ts'
+import { listenOnLoopback, listenOnSocket } from './listen.ts'
+
+export interface RunningServer {
+  /** Only when the password was made up at this start. */
+  generatedAdmin: GeneratedAdmin | undefined
+  /** Ends streams and sockets, then the context in reverse. */
+  close(): Promise<void>
+}
+
+/**
+ * The server as a whole: one context, and an application for each of its two ways in. Only what comes through the
+ * socket, from HAProxy, is believed about where it came from.
+ * @throws ListenError, SecretsError, DatabaseTooNewError, EdgeTokenError
+ */
+export async function startServer(config: ServerConfig): Promise<RunningServer> {
+  const log = createLog(config.settings.POSTERN_LOG_LEVEL, process.stderr)
+  const context = await buildContext(config, log, realWorld)
+  const apps: FastifyInstance[] = []
+  const close = () => closeAll(apps, context)
+  try {
+    const generatedAdmin = await prepareInstallation(context)
+    await startRenewal(context)
+    const behindProxy = await buildApp(context, { trustForwarded: true })
+    apps.push(behindProxy)
+    const local = await buildApp(context, { trustForwarded: false })
+    apps.push(local)
+    await listenOnSocket(behindProxy, config.paths.serverSocket)
+    await listenOnLoopback(local, config.settings.POSTERN_CONSOLE_PORT)
+    return { generatedAdmin, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function closeAll(apps: readonly FastifyInstance[], context: Context): Promise<void> {
+  await Promise.all(apps.map((app) => app.close()))
+  await context.dispose()
+}

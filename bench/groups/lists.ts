@@ -1,0 +1,37 @@
+import type { Measured } from '../figures.ts'
+import { compareCosts } from '../measure.ts'
+import type { Effort } from '../sizes.ts'
+import { type FullServers, mustGet } from './full-servers.ts'
+
+/** What a person opens: the same page of a long and of a short list. */
+const PAGES = {
+  'nodes: a page': '/api/nodes?limit=10&page=2',
+  'nodes: a page by name': '/api/nodes?limit=10&page=2&orderBy=name,asc',
+  'nodes: a page by traffic': '/api/nodes?limit=10&page=2&orderBy=transferRx,desc',
+  'nodes: a search': '/api/nodes?limit=10&search=node%2099',
+  'services: a page': '/api/services/http?limit=10&page=2',
+  'services: those of a domain': '/api/services/http?limit=10&domain=s7.example.com',
+  'domains: a page': '/api/domains?limit=10&page=2',
+  'domains: a search': '/api/domains?limit=10&search=s99',
+} as const
+
+/** All rows in one answer. */
+const WHOLE = {
+  'nodes: all': '/api/nodes',
+  'services: all': '/api/services/http',
+  'domains: all': '/api/domains',
+} as const
+
+export async function measureLists(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
+  const measured: Measured[] = []
+  const measure = async (name: string, path: string, times: number) => {
+    const sides = await compareCosts(times, {
+      heavy: { run: () => mustGet(servers.heavy, path) },
+      light: { run: () => mustGet(servers.light, path) },
+    })
+    measured.push({ name, unit: 'ms', ...sides })
+  }
+  for (const [name, path] of Object.entries(PAGES)) await measure(name, path, rounds)
+  for (const [name, path] of Object.entries(WHOLE)) await measure(name, path, Math.ceil(rounds / 6))
+  return measured
+}

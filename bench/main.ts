@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { judge, Limits, type Report, renderTable } from './figures.ts'
+import { measureAll } from './run.ts'
+import { LONG, SHORT } from './sizes.ts'
+
+/** `npm run bench [-- --short] [-- --out=DIR]`: exit code 1 when a ratio is over its limit. */
+async function bench(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      short: { type: 'boolean', default: false },
+      out: { type: 'string', default: here('results') },
+    },
+  })
+  if (process.getuid?.() !== 0) throw new Error('the bench makes network namespaces: run it as root')
+  const limits = Limits.parse(JSON.parse(readFileSync(here('limits.json'), 'utf8')))
+  const measured = await measureAll(values.short ? SHORT : LONG, say)
+  const figures = judge(measured, limits)
+  const report: Report = { at: new Date().toISOString(), short: values.short, figures }
+  mkdirSync(values.out, { recursive: true })
+  const file = `${values.out}/${values.short ? 'short' : 'long'}.json`
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
+  say(`\n${renderTable(figures)}\n\nwritten to ${file}`)
+  return figures.some(({ verdict }) => verdict === 'slow') ? 1 : 0
+}
+
+function here(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+process.exitCode = await bench()

@@ -1,0 +1,43 @@
+import type { Measured } from './figures.ts'
+import { measureChanges } from './groups/changes.ts'
+import { startFullInstallation } from './groups/full-installation.ts'
+import { startFullServers } from './groups/full-servers.ts'
+import { measureLists } from './groups/lists.ts'
+import { measureProxy } from './groups/proxy.ts'
+import { measureState } from './groups/state.ts'
+import { measureStream } from './groups/stream.ts'
+import type { Effort } from './sizes.ts'
+
+/** One after the other: whatever runs beside a measurement is measured with it. */
+export async function measureAll(effort: Effort, say: (line: string) => void): Promise<Measured[]> {
+  say('Filling two servers …')
+  const inServers = await measureServers(effort, say)
+  say('Starting an installation with a tunnel …')
+  return [...inServers, ...(await measureInstallation(effort, say))]
+}
+
+async function measureServers(effort: Effort, say: (line: string) => void): Promise<Measured[]> {
+  const servers = await startFullServers()
+  try {
+    say('Reading lists …')
+    const lists = await measureLists(servers, effort)
+    say('Asking for the state …')
+    const state = await measureState(servers, effort)
+    say('Following figures …')
+    return [...lists, ...state, ...(await measureStream(servers, effort))]
+  } finally {
+    await servers.close()
+  }
+}
+
+async function measureInstallation(effort: Effort, say: (line: string) => void): Promise<Measured[]> {
+  const full = await startFullInstallation()
+  try {
+    say('Changing routes …')
+    const changes = await measureChanges(full, effort)
+    say('Sending requests …')
+    return [...changes, ...(await measureProxy(full, effort))]
+  } finally {
+    await full.close()
+  }
+}

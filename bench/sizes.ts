@@ -1,0 +1,24 @@
+/** How much there is in the two situations that are compared. */
+export const SIZES = {
+  nodes: { heavy: 10_000, light: 100 },
+  services: { heavy: 20_000, light: 100 },
+  /** Of an installation with a real edge. */
+  routes: { heavy: 5000, light: 10 },
+  certificates: { heavy: 500, light: 10 },
+} as const
+
+/** How often things are done; the short run is for every change of the code, the long one for its figures. */
+export interface Effort {
+  /** Of work inside the server. */
+  rounds: number
+  /** Of messages that the server passes on at most every quarter of a second. */
+  messages: number
+  /** New routes until they are visible. */
+  routes: number
+  /** Of the load programs, one after the other. */
+  loads: number
+  loadSeconds: number
+}
+
+export const LONG: Effort = { rounds: 60, messages: 20, routes: 40, loads: 4, loadSeconds: 3 }
+export const SHORT: Effort = { rounds: 10, messages: 4, routes: 8, loads: 1, loadSeconds: 2 }

@@ -1,0 +1,20 @@
+import * as z from 'zod/mini'
+
+/** What the installation says of itself to the console and to agents. */
+export const Config = z.object({
+  VPN_HOST: z.string(),
+  TCP_SERVICES_PORT_RANGE: z.string(),
+  version: z.string(),
+  /** `https://host[:port]`: where visitors and agents reach the installation. */
+  publicUrl: z.string(),
+  /** True when the public host is a private address, so that nobody outside can reach it. */
+  publicHostIsPrivate: z.boolean(),
+  /** `sha256:<hex>` of the root certificate that signed the installation's own certificate. */
+  caFingerprint: z.string(),
+  /** `sha256` in hex of the agent that `/install/postern` serves; null when it was not built. */
+  agentSha256: z.nullable(z.string()),
+  /** Links of the top bar; null hides them. */
+  repositoryUrl: z.nullable(z.string()),
+  contactUrl: z.nullable(z.string()),
+})
+export type Config = z.infer<typeof Config>

@@ -1,0 +1,111 @@
+import * as z from 'zod/mini'
+import { BackendProto } from './services.ts'
+
+/**
+ * What every edge shall look like, in hashed sections, so that unchanged ones are not sent again.
+ * The edge checks it with these schemas before anything else reads it.
+ */
+
+const cidr = z.string().check(z.regex(/^[0-9a-fA-F:.]+\/\d{1,3}$/))
+const address = z.string().check(z.regex(/^[0-9a-fA-F:.]+$/))
+const key = z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/))
+
+/** The tunnel's own end. Addresses without prefix; networks in CIDR form. */
+export const TunnelSettings = z.object({
+  /** The name or address that visitors and nodes use; also a host of the console. */
+  publicHost: z.string().check(z.regex(/^[A-Za-z0-9.:-]{1,253}$/)),
+  tunnelPrivateKey: key,
+  tunnelNetwork4: cidr,
+  tunnelNetwork6: cidr,
+})
+export type TunnelSettings = z.infer<typeof TunnelSettings>
+
+/** A node that is enabled and has a key. */
+export const Peer = z.object({
+  nodeId: z.number(),
+  publicKey: key,
+  presharedKey: key,
+  address4: address,
+  address6: address,
+  /** Networks behind a gateway; empty for a plain node. */
+  subnets: z.array(cidr),
+  keepalive: z.number(),
+  allowInternet: z.boolean(),
+})
+export type Peer = z.infer<typeof Peer>
+
+/** Where a route leads, seen from its node. `host` null means the node itself. */
+export const Backend = z.object({
+  proto: BackendProto,
+  host: z.nullable(z.string().check(z.regex(/^[a-z0-9.:-]{1,253}$/))),
+  port: z.int().check(z.gte(1), z.lte(65535)),
+})
+export type Backend = z.infer<typeof Backend>
+
+export const RouteNode = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('local') }),
+  z.object({ kind: z.literal('plain'), id: z.number(), address4: address }),
+  z.object({ kind: z.literal('gateway'), id: z.number(), address4: address, subnets: z.array(cidr) }),
+])
+export type RouteNode = z.infer<typeof RouteNode>
+
+export const Route = z.object({
+  /** The service's id: the same in every map, table and log. */
+  id: z.int().check(z.positive()),
+  /** Null: the installation's own addresses (any IP literal, and the public host). */
+  domain: z.nullable(z.string().check(z.regex(/^[a-z0-9.-]{1,253}$/))),
+  /** `/` or `/segment…` without a slash at the end. */
+  path: z.string().check(z.regex(/^(\/|(\/[A-Za-z0-9._~-]+)+)$/), z.maxLength(255)),
+  node: RouteNode,
+  backend: Backend,
+  /** False: disabled, or its node is; visitors get our own page. */
+  enabled: z.boolean(),
+  /** The console's own service, which leads to the server. */
+  system: z.boolean(),
+  allowedIps: z.array(z.string()),
+  blockedIps: z.array(z.string()),
+})
+export type Route = z.infer<typeof Route>
+
+/** One certificate: PEM texts. The installation's own has id 0 and answers unknown names. */
+export const EdgeCertificate = z.object({
+  id: z.int().check(z.gte(0)),
+  /** The names it is served for (SNI); empty for the installation's own. */
+  domains: z.array(z.string().check(z.regex(/^[a-z0-9.-]{1,253}$/))),
+  chain: z.string(),
+  privateKey: z.string(),
+})
+export type EdgeCertificate = z.infer<typeof EdgeCertificate>
+
+/**
+ * Section name → hash of its content. Names: `settings`, `peers`, `routes`, `certificate:<id>`. A hash is the
+ * server's mark for one content: the edge keeps it and sends it back, and never computes one.
+ */
+export const SectionHashes = z.record(z.string(), z.string())
+export type SectionHashes = z.infer<typeof SectionHashes>
+
+export const StateSections = z.object({
+  settings: z.optional(TunnelSettings),
+  peers: z.optional(z.array(Peer)),
+  routes: z.optional(z.array(Route)),
+  certificates: z.array(EdgeCertificate),
+})
+
+/** The edge says which hashes it holds … */
+export const StateRequest = z.strictObject({ known: SectionHashes })
+export type StateRequest = z.infer<typeof StateRequest>
+
+/** … and gets one consistent snapshot: all hashes at `revision`, and the sections whose hash differs. */
+export const StateAnswer = z.object({ revision: z.number(), hashes: SectionHashes, sections: StateSections })
+export type StateAnswer = z.infer<typeof StateAnswer>
+
+/** The whole state, as the edge holds it and the renderers read it. */
+export const DesiredState = z.object({
+  revision: z.number(),
+  hashes: SectionHashes,
+  settings: TunnelSettings,
+  peers: z.array(Peer),
+  routes: z.array(Route),
+  certificates: z.array(EdgeCertificate),
+})
+export type DesiredState = z.infer<typeof DesiredState>

@@ -1,0 +1,94 @@
+import * as z from 'zod/mini'
+import { LIMITS } from './limits.ts'
+
+/** What keeps a part of the data plane, or one service, from being as wanted; `message` is for people. */
+export const Problem = z.object({
+  scope: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('edge') }),
+    z.object({ kind: z.literal('service'), id: z.number() }),
+    z.object({ kind: z.literal('certificate'), id: z.number() }),
+    z.object({ kind: z.literal('node'), id: z.number() }),
+  ]),
+  message: z.string().check(z.maxLength(500)),
+})
+export type Problem = z.infer<typeof Problem>
+
+/** `missing`: the program or the right is not there; `failed`: it is there and does not do its job. */
+export const PartState = z.object({
+  state: z.enum(['ok', 'failed', 'missing']),
+  /** What it is, like `HAProxy 2.6.12` or `wireguard-go`, or why it is not ok. */
+  detail: z.string(),
+})
+export type PartState = z.infer<typeof PartState>
+
+export const DataPlane = z.object({ haproxy: PartState, wireguard: PartState, nftables: PartState })
+export type DataPlane = z.infer<typeof DataPlane>
+
+export const EdgeReport = z.object({
+  wanted: z.number(),
+  applied: z.number(),
+  problems: z.array(Problem).check(z.maxLength(LIMITS.edgeProblems)),
+  dataPlane: DataPlane,
+})
+export type EdgeReport = z.infer<typeof EdgeReport>
+
+/** One peer as the tunnel shows it. Counters are bytes as the server sees them: `rx` came from the node. */
+export const PeerFigures = z.object({
+  nodeId: z.number(),
+  /** ms since the epoch; null: never. */
+  latestHandshake: z.nullable(z.number()),
+  rx: z.number(),
+  tx: z.number(),
+  clientIp: z.nullable(z.string()),
+  /** Whether the last probe through the tunnel was answered. */
+  reachable: z.boolean(),
+})
+export type PeerFigures = z.infer<typeof PeerFigures>
+
+/**
+ * `seq` grows by one for each line of the edge's life, also of other services; `epoch` names that life.
+ * `number` counts the lines of this service alone, so that a gap says how many the edge had to drop.
+ */
+export const LogLine = z.object({
+  service: z.number(),
+  seq: z.number(),
+  number: z.number(),
+  text: z.string().check(z.maxLength(LIMITS.logLineLength)),
+})
+export type LogLine = z.infer<typeof LogLine>
+
+/** From the server to the edge: hints, never data. */
+export const EdgeHint = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('changed'), revision: z.number() }),
+  /** The services whose log lines somebody watches now; of new ones the edge first sends what it kept. */
+  z.object({ type: z.literal('watch'), services: z.array(z.number()) }),
+])
+export type EdgeHint = z.infer<typeof EdgeHint>
+
+/** From the edge to the server. */
+export const EdgeMessage = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('hello'),
+    version: z.string(),
+    epoch: z.string().check(z.regex(/^[a-z0-9]{1,32}$/)),
+  }),
+  z.object({ type: z.literal('report'), report: EdgeReport }),
+  z.object({ type: z.literal('peers'), peers: z.array(PeerFigures) }),
+  z.object({ type: z.literal('logs'), lines: z.array(LogLine).check(z.maxLength(LIMITS.logLines)) }),
+])
+export type EdgeMessage = z.infer<typeof EdgeMessage>
+
+/** An edge as the console sees it. */
+export const Edge = z.object({
+  id: z.number(),
+  name: z.string(),
+  connected: z.boolean(),
+  version: z.nullable(z.string()),
+  wanted: z.number(),
+  applied: z.number(),
+  problems: z.array(Problem),
+  dataPlane: z.nullable(DataPlane),
+  lastSeen: z.nullable(z.string()),
+})
+export type Edge = z.infer<typeof Edge>
+export const EdgeList = z.array(Edge)

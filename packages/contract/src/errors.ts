@@ -1,0 +1,82 @@
+import * as z from 'zod/mini'
+import { MESSAGES } from './messages.ts'
+
+/** One field and what is wrong with it; `field` is a dotted path like `gatewayNetworks.0.subnet`. */
+export const FieldError = z.object({ field: z.string(), message: z.string() })
+export type FieldError = z.infer<typeof FieldError>
+
+/** The body of every answer that is not a success. */
+export const ErrorBody = z.object({
+  message: z.string(),
+  code: z.optional(z.string()),
+  errors: z.optional(z.array(FieldError)),
+  requestId: z.optional(z.string()),
+})
+export type ErrorBody = z.infer<typeof ErrorBody>
+
+type Issue = z.core.$ZodIssue
+
+/**
+ * The validator's issues in the words of the console, the first of each field under that field.
+ * @param value what was parsed, which tells a missing field from one of a wrong type
+ */
+export function toFieldErrors(issues: readonly Issue[], value?: unknown): FieldError[] {
+  const first = new Map<string, FieldError>()
+  for (const error of issues.flatMap((issue) => fieldErrors(issue, value)))
+    if (!first.has(error.field)) first.set(error.field, error)
+  return [...first.values()]
+}
+
+function fieldErrors(issue: Issue, value: unknown): FieldError[] {
+  const field = issue.path.map(String).join('.')
+  if (issue.code !== 'unrecognized_keys') return [{ field, message: wordsFor(issue, value) }]
+  return issue.keys.map((key) => ({
+    field: field === '' ? key : `${field}.${key}`,
+    message: MESSAGES.unknownField,
+  }))
+}
+
+const DEFAULT_WORDS = new Set(['Invalid input', 'Invalid'])
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'must be a valid string',
+  boolean: 'must be a boolean',
+  number: 'must be a number',
+  int: 'must be an integer',
+  array: MESSAGES.array,
+}
+
+function wordsFor(issue: Issue, value: unknown): string {
+  const isOwn = !DEFAULT_WORDS.has(issue.message) && !issue.message.startsWith('Invalid input')
+  return isOwn ? issue.message : genericWords(issue, value)
+}
+
+function genericWords(issue: Issue, value: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (valueAt(value, issue.path) === undefined) return MESSAGES.required
+      return TYPE_WORDS[issue.expected] ?? 'is not valid'
+    case 'too_small':
+      if (issue.origin === 'string') return tooShort(Number(issue.minimum))
+      return `must be greater than or equal to ${issue.minimum}`
+    case 'too_big':
+      if (issue.origin === 'string') return `must be less than or equal to ${issue.maximum} characters long`
+      if (issue.origin === 'array') return `must have at most ${issue.maximum} entries`
+      return `must be less than or equal to ${issue.maximum}`
+    case 'invalid_value':
+      return 'must be one of the allowed values'
+    default:
+      return 'is not valid'
+  }
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+    value,
+  )
+}
+
+function tooShort(minimum: number): string {
+  return minimum === 1 ? 'is not allowed to be empty' : `must be at least ${minimum} characters long`
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import { Backend, Route } from './desired-state.ts'
+import * as f from './fields.ts'
+import { HttpServiceForm } from './services.ts'
+
+const ok = <T>(schema: z.ZodMiniType<T>, value: unknown): T | undefined => {
+  const result = schema.safeParse(value)
+  return result.success ? result.data : undefined
+}
+
+describe('blank', () => {
+  it('null, "" and absence mean the same', () => {
+    const form = z.strictObject({ field: f.blankable(f.ipv4) })
+    for (const value of [{}, { field: null }, { field: '' }, { field: undefined }])
+      expect(ok(form, value)).toEqual({ field: null })
+    expect(ok(form, { field: '10.0.0.1' })).toEqual({ field: '10.0.0.1' })
+    expect(ok(form, { field: 0 })).toBeUndefined()
+  })
+
+  it('a list too', () => {
+    const form = z.strictObject({ list: f.listOf(f.ipOrCidr, 2) })
+    for (const value of [{}, { list: null }, { list: '' }, { list: [] }])
+      expect(ok(form, value)).toEqual({ list: [] })
+    expect(ok(form, { list: ['1.1.1.1', '1.1.1.1', '1.1.1.1'] })).toBeUndefined()
+    expect(ok(form, { list: '1.1.1.1' })).toBeUndefined()
+  })
+})
+
+describe('one spelling', () => {
+  it.each([
+    [f.ipOrCidr, ' 10.1.2.3/8 ', '10.0.0.0/8'],
+    [f.ipOrCidr, '10.1.2.3/32', '10.1.2.3'],
+    [f.ipOrCidr, 'FD00:0::1', 'fd00::1'],
+    [f.subnet, '192.168.7.9/24', '192.168.7.0/24'],
+    [f.subnet, '10.0.0.1/32', '10.0.0.1/32'],
+    [f.backendHost, ' Printer.LAN ', 'printer.lan'],
+    [f.backendHost, 'FD00::0:1', 'fd00::1'],
+    [f.servicePath, '/a/', '/a'],
+    [f.domainName, 'APP.example.com.', 'app.example.com'],
+  ])('%# of %j is %j', (schema, typed, spelt) => {
+    expect(ok(schema as z.ZodMiniType<string>, typed)).toBe(spelt)
+  })
+
+  it.each([
+    [f.subnet, '192.168.7.9'],
+    [f.ipOrCidr, 'x'],
+    [f.backendHost, '1.2.3'],
+    [f.backendHost, 'a b'],
+    [f.backendHost, 'fe80::1%eth0'],
+    [f.interfaceName, 'eth0; id'],
+    [f.interfaceName, '-x'],
+    [f.name, 'a\nb'],
+    [f.name, '   '],
+    [f.port, 0],
+    [f.port, 65_536],
+    [f.port, '80'],
+    [f.idText, '0'],
+    [f.idText, '1e3'],
+    [f.idText, '9'.repeat(16)],
+  ])('%# refuses %j', (schema, typed) => expect(ok(schema as z.ZodMiniType<unknown>, typed)).toBeUndefined())
+})
+
+describe('a form', () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 60, unit: 'binary' }),
+    fc.domain(),
+    fc.webPath(),
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.constant(null),
+  )
+
+  it('that is accepted can always be sent to an edge', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(text, text, text, fc.array(text, { maxLength: 3 }), (domain, path, host, list) => {
+        const form = ok(HttpServiceForm, {
+          ...{ name: 'x', domain, pathLocation: path, backendHost: host },
+          allowedIps: list.filter((entry) => entry !== null && /^[0-9a-f.:]+$/.test(entry)),
+        })
+        if (!form) return
+        accepted++
+        const backend = { proto: form.backendProto, host: form.backendHost, port: form.backendPort }
+        expect(Backend.safeParse(backend).success, JSON.stringify(backend)).toBe(true)
+        const route = {
+          ...{ id: 1, domain: form.domain, path: form.pathLocation ?? '/', node: { kind: 'local' }, backend },
+          ...{ enabled: true, system: false, allowedIps: form.allowedIps, blockedIps: [] },
+        }
+        expect(Route.safeParse(route).success, JSON.stringify(route)).toBe(true)
+      }),
+      { numRuns: 5000 },
+    )
+    expect(accepted).toBeGreaterThan(50)
+  })
+
+  it('that is parsed again stays the same', () => {
+    const form = HttpServiceForm.parse({ name: ' web ', domain: 'A.example.com', allowedIps: ['10.0.0.9/8'] })
+    expect(HttpServiceForm.parse(form)).toEqual(form)
+  })
+})

@@ -1,0 +1,132 @@
+import { findCidr, formatCidr } from '@postern/net/cidr'
+import { isDomainName, isHostname, normaliseDomain } from '@postern/net/hostname'
+import { findIp, formatIp, isIpv4 } from '@postern/net/ip'
+import { isWireGuardKey } from '@postern/net/keys'
+import { isServicePath, normaliseServicePath } from '@postern/net/service-path'
+import * as z from 'zod/mini'
+import { LIMITS } from './limits.ts'
+import { MESSAGES } from './messages.ts'
+
+/** `null`, `""` and an absent optional field mean the same: null. */
+export function blankable<O, I>(schema: z.ZodMiniType<O, I>) {
+  const blankToNull = z.transform(
+    (value: unknown) => (value === '' || value === undefined ? null : value) as I | null,
+  )
+  return z._default(
+    z.pipe(blankToNull as z.ZodMiniType<I | null, I | '' | null | undefined>, z.nullable(schema)),
+    null,
+  )
+}
+
+/** A rule about several fields: it also runs when some other field is wrong, so that all errors show at once. */
+export const together = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
+}
+
+/** Words for a value that is not there. Given as plain text they would answer for every check of the schema. */
+export function missing(words: string) {
+  return {
+    error: ({ code, input }: { code: string; input?: unknown }) =>
+      code === 'invalid_type' && (input === undefined || input === null) ? words : undefined,
+  }
+}
+
+/** What a person calls a thing: one line, trimmed. */
+export const name = z
+  .string(missing(MESSAGES.required))
+  .check(
+    z.trim(),
+    z.minLength(1, MESSAGES.required),
+    z.maxLength(LIMITS.nameLength),
+    z.regex(/^\P{Cc}*$/u, MESSAGES.controlCharacters),
+  )
+
+export const id = z.int().check(z.positive())
+/** An id in a path or query, where everything is text. */
+export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.transform(Number))
+export const port = z.int(MESSAGES.port).check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
+export const time = z.string()
+
+/** A domain name; what a person typed comes out in its one spelling. Wildcards get a reason of their own. */
+export const domainName = z.pipe(
+  z
+    .string(missing(MESSAGES.domainRequired))
+    .check(z.trim(), z.minLength(1, MESSAGES.domainRequired), z.maxLength(1000)),
+  z.pipe(
+    z.transform(normaliseDomain),
+    z.string().check(
+      z.refine((text) => !text.includes('*'), { error: MESSAGES.wildcard }),
+      z.refine(isDomainName, MESSAGES.domainFormat),
+    ),
+  ),
+)
+
+export const servicePath = z.pipe(
+  z.string().check(z.maxLength(1000)),
+  z.pipe(z.transform(normaliseServicePath), z.string().check(z.refine(isServicePath, MESSAGES.servicePath))),
+)
+
+/** An address or a network; host bits are cut off; a network of one is written as its address. */
+export const ipOrCidr = z.pipe(
+  z.string(missing(MESSAGES.ipOrCidr)).check(
+    z.trim(),
+    z.refine((text) => findCidr(text) !== undefined, { error: MESSAGES.ipOrCidr }),
+  ),
+  z.transform((text) => {
+    const cidr = findCidr(text)
+    const ip = findIp(text.split('/')[0] ?? '')
+    if (!cidr || !ip) return text
+    return text.includes('/') && cidr.prefix !== (ip.family === 4 ? 32 : 128)
+      ? formatCidr(cidr)
+      : formatIp(ip)
+  }),
+)
+
+/** A network with its prefix length; host bits are cut off. */
+export const subnet = z.pipe(
+  z.string(missing(MESSAGES.required)).check(
+    z.trim(),
+    z.minLength(1, MESSAGES.required),
+    z.refine((text) => text.includes('/') && findCidr(text) !== undefined, {
+      error: MESSAGES.subnet,
+    }),
+  ),
+  z.transform((text) => {
+    const cidr = findCidr(text)
+    return cidr ? formatCidr(cidr) : text
+  }),
+)
+
+export const ipv4 = z.string().check(z.trim(), z.refine(isIpv4, MESSAGES.ipv4))
+
+/** The name of a network interface of a node, as Linux allows it, of characters that mean nothing to a shell. */
+export const interfaceName = z
+  .string(missing(MESSAGES.required))
+  .check(
+    z.trim(),
+    z.minLength(1, MESSAGES.required),
+    z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/, MESSAGES.interfaceName),
+  )
+
+/** Where a service runs, seen from its node: an IP address or a name. */
+export const backendHost = z.pipe(
+  z.string().check(z.trim(), z.maxLength(253)),
+  z.pipe(
+    z.transform((text: string): string => {
+      const ip = findIp(text)
+      return ip ? formatIp(ip) : text.toLowerCase()
+    }),
+    z
+      .string()
+      .check(z.refine((text) => findIp(text) !== undefined || isHostname(text), MESSAGES.backendHost)),
+  ),
+)
+
+export const wireGuardKey = z.string().check(z.refine(isWireGuardKey, MESSAGES.wireGuardKey))
+
+/** A list whose absence, null and emptiness mean the same. */
+export function listOf<O, I>(item: z.ZodMiniType<O, I>, max: number) {
+  const list = z.array(item).check(z.maxLength(max))
+  const nullToEmpty = z.transform((value: unknown) => (value === null || value === '' ? [] : value) as I[])
+  return z._default(z.pipe(nullToEmpty as z.ZodMiniType<I[], I[] | null | undefined>, list), [])
+}

@@ -1,0 +1,16 @@
+/** Numbers that more than one program must agree on. Durations are in milliseconds unless the name says otherwise. */
+export const LIMITS = {
+  nameLength: 100,
+  passwordLength: 1024,
+  pageSize: 10,
+  cardPageSize: 5,
+  maxPageSize: 100,
+  keepaliveSeconds: 25,
+  defaultHttpPort: 80,
+  ipListEntries: 1000,
+  gatewayNetworks: 50,
+  handshakeStale: 180_000,
+  logLines: 1000,
+  logLineLength: 2048,
+  edgeProblems: 1000,
+} as const

@@ -1,0 +1,101 @@
+import { isIp } from '@postern/net/ip'
+import * as z from 'zod/mini'
+import * as f from './fields.ts'
+import { LIMITS } from './limits.ts'
+import { listOrPage, orderBy, pageQuery } from './lists.ts'
+import { MESSAGES } from './messages.ts'
+
+export const GatewayNetwork = z.strictObject({ interface: f.interfaceName, subnet: f.subnet })
+export type GatewayNetwork = z.infer<typeof GatewayNetwork>
+
+const dns = f.blankable(
+  z.string().check(
+    z.trim(),
+    z.maxLength(500),
+    z.refine((text) => text.split(/[\s,]+/).every((part) => part === '' || isIp(part)), MESSAGES.dns),
+  ),
+)
+const keepalive = z
+  .int(MESSAGES.keepalive)
+  .check(z.gte(0, MESSAGES.keepalive), z.lte(65535, MESSAGES.keepalive))
+
+const nodeFields = {
+  name: f.name,
+  address: f.blankable(f.ipv4),
+  dns,
+  keepalive: z._default(keepalive, LIMITS.keepaliveSeconds),
+  isGateway: z._default(z.boolean(), false),
+  gatewayNetworks: f.listOf(GatewayNetwork, LIMITS.gatewayNetworks),
+  allowInternet: z._default(z.boolean(), false),
+  advanced: z._default(z.boolean(), false),
+}
+
+/** What a person can say about a node. Without `address` the server takes the next free one. */
+export const NodeForm = z.strictObject(nodeFields).check(
+  z.refine((form) => !form.isGateway || form.gatewayNetworks?.length > 0, {
+    path: ['gatewayNetworks'],
+    error: MESSAGES.gatewayNetworks,
+    ...f.together,
+  }),
+)
+export type NodeForm = z.infer<typeof NodeForm>
+export type NodeFormInput = z.input<typeof NodeForm>
+
+export const NodeStatus = z.enum(['online', 'idle', 'offline'])
+export type NodeStatus = z.infer<typeof NodeStatus>
+
+/** Counters are bytes; `latestHandshakeTimestamp` is ms since the epoch. The local node's address is `localhost`. */
+export const Node = z.object({
+  id: z.number(),
+  name: z.string(),
+  address: z.string(),
+  dns: z.nullable(z.string()),
+  keepalive: z.number(),
+  allowInternet: z.boolean(),
+  advanced: z.boolean(),
+  isGateway: z.boolean(),
+  gatewayNetworks: z.nullable(z.array(z.object({ interface: z.string(), subnet: z.string() }))),
+  isLocal: z.boolean(),
+  enabled: z.boolean(),
+  status: NodeStatus,
+  clientIp: z.nullable(z.string()),
+  latestHandshakeTimestamp: z.nullable(z.number()),
+  transferRx: z.number(),
+  transferTx: z.number(),
+  /** How many services are deleted together with the node. */
+  services: z.number(),
+  created_at: f.time,
+  updated_at: f.time,
+})
+export type Node = z.infer<typeof Node>
+
+/** The answer to a creation: the node and, this one time, its access token. */
+export const CreatedNode = z.extend(Node, { token: z.string() })
+export type CreatedNode = z.infer<typeof CreatedNode>
+
+export const NODE_ORDER = [
+  'name',
+  'created_at',
+  'transferRx',
+  'transferTx',
+  'latestHandshakeTimestamp',
+] as const
+
+const nodeQuery = {
+  ...pageQuery,
+  type: z.optional(z.enum(['nodes', 'gateways'])),
+  search: z.optional(z.string().check(z.trim(), z.maxLength(253))),
+  orderBy: orderBy(NODE_ORDER),
+}
+export const NodeQuery = z.strictObject(nodeQuery)
+export type NodeQuery = z.infer<typeof NodeQuery>
+
+/** With `id` the stream sends that node, else the rows of the list that the other keys describe. */
+export const NodeStreamQuery = z.strictObject({
+  ...nodeQuery,
+  id: z.optional(f.idText),
+  token: z.optional(z.string()),
+})
+export type NodeStreamQuery = z.infer<typeof NodeStreamQuery>
+
+export const NodeList = listOrPage(Node)

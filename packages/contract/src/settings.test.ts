@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { parseSettings, SettingsError } from './settings.ts'
+
+describe('settings', () => {
+  it('have a default each, and an empty variable counts as absent', () => {
+    const settings = parseSettings({ PATH: '/bin', POSTERN_HTTPS_PORT: '' })
+    expect(settings).toMatchObject({
+      POSTERN_DATA_DIR: '/var/lib/postern',
+      POSTERN_HTTPS_PORT: 443,
+      POSTERN_TUNNEL_NETWORK: '10.64.0.0/16',
+      POSTERN_PORT_RANGE: { from: 32660, to: 32760 },
+      POSTERN_PUBLIC_HOST: null,
+    })
+  })
+
+  it('are read', () => {
+    const settings = parseSettings({
+      POSTERN_TUNNEL_NETWORK: '172.20.9.1/16',
+      POSTERN_PORT_RANGE: '40000-40010',
+      POSTERN_PUBLIC_HOST: '2001:db8::1',
+    })
+    expect(settings).toMatchObject({
+      POSTERN_TUNNEL_NETWORK: '172.20.0.0/16',
+      POSTERN_PORT_RANGE: { from: 40000, to: 40010 },
+      POSTERN_PUBLIC_HOST: '2001:db8::1',
+    })
+  })
+
+  it.each([
+    ['POSTERN_HTTPS_PORT', '70000'],
+    ['POSTERN_HTTP_PORT', '80x'],
+    ['POSTERN_DATA_DIR', 'relative'],
+    ['POSTERN_DATA_DIR', '/a b'],
+    ['POSTERN_PUBLIC_HOST', 'http://x'],
+    ['POSTERN_PUBLIC_HOST', 'a b.example.com'],
+    ['POSTERN_TUNNEL_NETWORK', '10.0.0.0/8'],
+    ['POSTERN_TUNNEL_NETWORK', '8.8.0.0/16'],
+    ['POSTERN_TUNNEL_INTERFACE', 'wg0; reboot'],
+    ['POSTERN_PORT_RANGE', '10-5'],
+    ['POSTERN_ADMIN_PASSWORD', 'short'],
+    ['POSTERN_LOG_LEVEL', 'loud'],
+    ['POSTERN_CONTACT_URL', 'javascript:alert(1)'],
+    ['POSTERN_TYPO', '1'],
+  ])('%s=%s is refused in one line that names it', (key, value) => {
+    expect(() => parseSettings({ [key]: value })).toThrow(SettingsError)
+    expect(() => parseSettings({ [key]: value })).toThrow(new RegExp(`^${key} [^\\n]+$`))
+  })
+})

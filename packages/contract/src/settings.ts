@@ -1,0 +1,117 @@
+import { contains, findCidr, formatCidr, parseCidr } from '@postern/net/cidr'
+import { isDomainName } from '@postern/net/hostname'
+import { isIp } from '@postern/net/ip'
+import * as z from 'zod/mini'
+
+/** The settings of an installation: the one table of environment variables that starter, server and edge read. */
+
+const text = (fallback: string) => z._default(z.string(), fallback)
+const flagPort = (fallback: number) =>
+  z._default(
+    z.pipe(
+      z
+        .string()
+        .check(
+          z.refine(
+            (value) => /^\d{1,5}$/.test(value) && +value >= 1 && +value <= 65535,
+            'must be a port from 1 to 65535',
+          ),
+        ),
+      z.transform(Number),
+    ),
+    fallback,
+  )
+
+const publicHost = z
+  .string()
+  .check(
+    z.refine(
+      (host) => isIp(host) || isDomainName(host.toLowerCase()),
+      'must be an IP address or a domain name',
+    ),
+  )
+
+const TUNNEL_SPACE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'].map(parseCidr)
+const tunnelNetwork = z.pipe(
+  z.string().check(
+    z.refine((value) => {
+      const cidr = findCidr(value)
+      return cidr?.prefix === 16 && TUNNEL_SPACE.some((space) => contains(space, cidr))
+    }, 'must be a private IPv4 network of the form 10.64.0.0/16'),
+  ),
+  z.transform((value: string) => formatCidr(parseCidr(value))),
+)
+
+const portRange = z.pipe(
+  z.string().check(
+    z.refine((value) => {
+      const [from = 0, to = 0] = value.split('-').map(Number)
+      return /^\d{1,5}-\d{1,5}$/.test(value) && from >= 1 && from <= to && to <= 65535
+    }, 'must be two ports like 32660-32760, the smaller one first'),
+  ),
+  z.transform((value: string) => {
+    const [from = 0, to = 0] = value.split('-').map(Number)
+    return { from, to }
+  }),
+)
+
+const link = z.nullable(
+  z.pipe(
+    z
+      .string()
+      .check(
+        z.refine(
+          (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+          'must be an http or https address',
+        ),
+      ),
+    z.transform((value: string) => value),
+  ),
+)
+
+const Environment = z.object({
+  POSTERN_DATA_DIR: text('/var/lib/postern').check(
+    z.regex(/^\/[A-Za-z0-9._/-]{1,70}$/, 'must be an absolute path of at most 70 plain characters'),
+  ),
+  POSTERN_PUBLIC_HOST: z._default(z.nullable(publicHost), null),
+  POSTERN_HTTP_PORT: flagPort(80),
+  POSTERN_HTTPS_PORT: flagPort(443),
+  POSTERN_CONSOLE_PORT: flagPort(3000),
+  POSTERN_TUNNEL_PORT: flagPort(51820),
+  POSTERN_TUNNEL_NETWORK: z._default(tunnelNetwork, '10.64.0.0/16'),
+  POSTERN_TUNNEL_INTERFACE: text('postern0').check(
+    z.regex(/^[a-z][a-z0-9-]{0,14}$/, 'must be a short interface name like postern0'),
+  ),
+  POSTERN_PORT_RANGE: z._default(portRange, { from: 32660, to: 32760 }),
+  POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
+  POSTERN_ADMIN_PASSWORD: z._default(
+    z.nullable(z.string().check(z.minLength(8, 'must have at least 8 characters'))),
+    null,
+  ),
+  POSTERN_LOG_LEVEL: z._default(z.enum(['debug', 'info', 'warn', 'error']), 'info'),
+  POSTERN_REPOSITORY_URL: z._default(link, null),
+  POSTERN_CONTACT_URL: z._default(link, null),
+})
+
+export type Settings = z.output<typeof Environment>
+
+/** A setting that cannot be used; `message` is one line that says which and what to do. */
+export class SettingsError extends Error {
+  readonly code = 'settings'
+}
+
+/**
+ * Reads the settings; an empty variable counts as absent.
+ * @throws SettingsError on a bad value or a `POSTERN_…` name that does not exist.
+ */
+export function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const own = Object.entries(environment).filter(([key, value]) => key.startsWith('POSTERN_') && value)
+  const known = Object.keys(Environment.shape)
+  const unknown = own.find(([key]) => !known.includes(key))
+  if (unknown)
+    throw new SettingsError(`${unknown[0]} is not a setting. The settings are: ${known.join(', ')}`)
+  const result = Environment.safeParse(Object.fromEntries(own))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new SettingsError(`${issue?.path.join('.')} ${issue?.message}`)
+}

@@ -1,0 +1,83 @@
+import { findIp, formatIp, type Ip } from './ip.ts'
+
+/** A network: `base` has no host bits. */
+export interface Cidr {
+  base: Ip
+  prefix: number
+}
+
+/** @returns the network with its host bits cut off, or undefined. A plain address is a network of one. */
+export function findCidr(text: string): Cidr | undefined {
+  const [address = '', length, ...rest] = text.split('/')
+  const ip = findIp(address)
+  if (!ip || rest.length > 0) return undefined
+  const bits = width(ip)
+  if (length === undefined) return { base: ip, prefix: bits }
+  if (!/^(0|[1-9]\d{0,2})$/.test(length) || Number(length) > bits) return undefined
+  const prefix = Number(length)
+  return { base: { family: ip.family, value: cut(ip.value, bits, prefix) }, prefix }
+}
+
+/** @throws TypeError when the text is no address or network; for texts that were checked before. */
+export function parseCidr(text: string): Cidr {
+  const cidr = findCidr(text)
+  if (!cidr) throw new TypeError('not an IP address or network')
+  return cidr
+}
+
+/** The one spelling of a network, always with its prefix length. */
+export function formatCidr(cidr: Cidr): string {
+  return `${formatIp(cidr.base)}/${cidr.prefix}`
+}
+
+export function contains(outer: Cidr, inner: Cidr): boolean {
+  if (outer.base.family !== inner.base.family || outer.prefix > inner.prefix) return false
+  return cut(inner.base.value, width(inner.base), outer.prefix) === outer.base.value
+}
+
+export function overlaps(a: Cidr, b: Cidr): boolean {
+  return contains(a, b) || contains(b, a)
+}
+
+export function containsIp(cidr: Cidr, ip: Ip): boolean {
+  return contains(cidr, { base: ip, prefix: width(ip) })
+}
+
+/** The smallest list of networks that covers the same addresses, sorted; nft refuses overlaps in a set. */
+export function mergeCidrs(cidrs: readonly Cidr[]): Cidr[] {
+  const sorted = [...cidrs].sort(compare)
+  const merged: Cidr[] = []
+  for (const cidr of sorted) {
+    const last = merged.at(-1)
+    if (last && contains(last, cidr)) continue
+    merged.push(cidr)
+    joinSiblings(merged)
+  }
+  return merged
+}
+
+function joinSiblings(merged: Cidr[]): void {
+  for (;;) {
+    const [a, b] = merged.slice(-2)
+    if (!a || !b || a.base.family !== b.base.family || a.prefix !== b.prefix || a.prefix === 0) return
+    const bits = width(a.base)
+    const parent = cut(a.base.value, bits, a.prefix - 1)
+    if (parent !== cut(b.base.value, bits, b.prefix - 1)) return
+    merged.splice(-2, 2, { base: { family: a.base.family, value: parent }, prefix: a.prefix - 1 })
+  }
+}
+
+function compare(a: Cidr, b: Cidr): number {
+  if (a.base.family !== b.base.family) return a.base.family - b.base.family
+  if (a.base.value !== b.base.value) return a.base.value < b.base.value ? -1 : 1
+  return a.prefix - b.prefix
+}
+
+function width(ip: Ip): number {
+  return ip.family === 4 ? 32 : 128
+}
+
+function cut(value: bigint, bits: number, prefix: number): bigint {
+  const host = BigInt(bits - prefix)
+  return (value >> host) << host
+}

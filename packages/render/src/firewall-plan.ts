@@ -1,0 +1,61 @@
+import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import { type Cidr, findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
+import { findIp, formatIp } from '@postern/net/ip'
+import { NOT_THE_INTERNET } from '@postern/net/special'
+
+/** The name of the sets, and what is in them: addresses or networks in their one spelling, sorted, no overlaps. */
+export const SET_TYPES = {
+  internet4: 'type ipv4_addr',
+  internet6: 'type ipv6_addr',
+  private4: 'type ipv4_addr; flags interval',
+  private6: 'type ipv6_addr; flags interval',
+} as const
+export type SetName = keyof typeof SET_TYPES
+export const SET_NAMES: readonly SetName[] = ['internet4', 'internet6', 'private4', 'private6']
+
+export interface FirewallPlan {
+  table: string
+  interface: string
+  httpsPort: number
+  sets: Record<SetName, string[]>
+}
+
+export interface FirewallInput {
+  interface: string
+  httpsPort: number
+  settings: TunnelSettings
+  peers: readonly Peer[]
+}
+
+/** The table of the default interface is `postern`; others carry the interface in their name. */
+export function tableOf(tunnelInterface: string): string {
+  return tunnelInterface === 'postern0' ? 'postern' : `postern_${tunnelInterface.replaceAll('-', '_')}`
+}
+
+export function planFirewall(input: FirewallInput): FirewallPlan {
+  const { settings, peers } = input
+  const guests = peers.filter((peer) => peer.allowInternet)
+  const inside = [settings.tunnelNetwork4, settings.tunnelNetwork6, ...peers.flatMap((peer) => peer.subnets)]
+  const shut = [...NOT_THE_INTERNET, ...inside].map(findCidr).filter((cidr) => cidr !== undefined)
+  return {
+    table: tableOf(input.interface),
+    interface: input.interface,
+    httpsPort: input.httpsPort,
+    sets: {
+      internet4: spell(guests.map((peer) => peer.address4)),
+      internet6: spell(guests.map((peer) => peer.address6)),
+      private4: mergeNetworks(shut, 4),
+      private6: mergeNetworks(shut, 6),
+    },
+  }
+}
+
+function spell(addresses: readonly string[]): string[] {
+  const known = addresses.map(findIp).filter((ip) => ip !== undefined)
+  return [...new Set(known.map(formatIp))].sort()
+}
+
+/** One overlap makes nft refuse the whole batch. */
+export function mergeNetworks(networks: readonly Cidr[], family: 4 | 6): string[] {
+  return mergeCidrs(networks.filter((network) => network.base.family === family)).map(formatCidr)
+}

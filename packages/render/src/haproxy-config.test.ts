@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { type HaproxyOptions, RenderError, renderHaproxyConfig } from './haproxy-config.ts'
+import { renderHaproxyFiles } from './haproxy-files.ts'
+import { pageNames, renderPage } from './haproxy-pages.ts'
+
+const options: HaproxyOptions = {
+  directory: '/var/lib/postern/edge/haproxy',
+  serverSocket: '/var/lib/postern/run/server.sock',
+  addresses: ['0.0.0.0', '::'],
+  httpPort: 80,
+  httpsPort: 443,
+  publicHost: 'gate.example.com',
+  user: { uid: 990, gid: 991 },
+  maxConnections: 9500,
+  connectionsPerSource: 500,
+  logPort: 601,
+  connectTimeout: 5,
+  idleTimeout: 300,
+  tunnelTimeout: 3600,
+}
+const config = (changes: Partial<HaproxyOptions> = {}) =>
+  renderHaproxyConfig({ ...options, ...changes }, 'mark')
+
+describe('the configuration', () => {
+  test('binds IPv4 and IPv6 apart, and never shares a port', () => {
+    expect(config()).toMatch(/^ {2}bind 0\.0\.0\.0:80$/m)
+    expect(config()).toMatch(/^ {2}bind \[::\]:443 v6only ssl /m)
+    expect(config()).not.toContain('v4v6')
+    expect(config()).toMatch(/^ {2}noreuseport$/m)
+  })
+
+  test('names the port in redirects only when it must be named', () => {
+    expect(config()).toContain('location https://%[var(txn.host)]%[pathq]')
+    expect(config({ httpsPort: 8443 })).toContain('location https://%[var(txn.host)]:8443%[pathq]')
+  })
+
+  test('drops its rights where there are some to drop', () => {
+    expect(config()).toContain('  uid 990\n  gid 991\n')
+    expect(config({ user: null })).not.toMatch(/uid|gid/)
+  })
+
+  test.each<[string, Partial<HaproxyOptions>]>([
+    ['a directory with a blank', { directory: '/var/lib/a b' }],
+    ['a directory with a newline', { directory: '/var/lib/a\n  chroot /' }],
+    ['a socket with a quote', { serverSocket: '/run/"' }],
+    ['an address that is none', { addresses: ['localhost'] }],
+    ['no address', { addresses: [] }],
+    ['a host with a rule', { publicHost: 'a.example.com }\n  http-request deny' }],
+  ])('refuses %s', (_, changes) => {
+    expect(() => config(changes)).toThrow(RenderError)
+  })
+
+  test('bears the mark of all the files it needs', () => {
+    const marks = (changes: Partial<HaproxyOptions>) => {
+      const seen: string[] = []
+      const { mark, config: text } = renderHaproxyFiles({ ...options, ...changes }, (content) => {
+        seen.push(content)
+        return String(content.length)
+      })
+      expect(text).toContain(`  description ${mark}\n`)
+      expect(seen[0]).toContain('ip_verdict')
+      expect(seen[0]).toContain('Nothing is published here')
+      return mark
+    }
+    expect(marks({})).toBe(marks({}))
+    expect(marks({})).not.toBe(marks({ httpPort: 8080 }))
+  })
+})
+
+describe('a page of our own', () => {
+  test.each(pageNames)('%s holds all it needs', (name) => {
+    const page = renderPage(name)
+    expect(page).toContain('prefers-color-scheme:dark')
+    expect(page).not.toMatch(/<script|<img|<link|url\(|https?:/)
+    // HAProxy holds an answer and its headers in one buffer of 16 kB.
+    expect(page.length).toBeLessThan(4000)
+  })
+})

@@ -1,0 +1,80 @@
+import type { Route } from '@postern/contract/desired-state'
+import { type Cidr, containsIp, findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
+import { findIp } from '@postern/net/ip'
+
+type Lists = Pick<Route, 'allowedIps' | 'blockedIps'>
+
+/** The IP lists of one route as lines of `lists.map`; `name` is what the route's own line refers to. */
+export interface RenderedList {
+  /** `<hash>.<number of parts>`; empty: everybody may come in. */
+  name: string
+  /** `<hash>.<part>` → entries like `b203.0.113.0/24`, separated by commas: `a`llowed or `b`locked. */
+  parts: Map<string, string>
+}
+
+/** A list that HAProxy cannot read, and therefore one that denies everybody. */
+const DENY_ALL: RenderedList = { name: 'unreadable', parts: new Map() }
+
+/** Far below the 15 kB at which HAProxy's socket drops a command without a word. */
+const PART_LENGTH = 4000
+
+/** A text's fingerprint, 32 hexadecimal digits: hashing is not the business of pure text. */
+export type Digest = (text: string) => string
+
+/** Named by content: a changed list gets a new name, so that no visitor ever meets half of it. */
+export function renderList(lists: Lists, digest: Digest): RenderedList {
+  const parsed = parseLists(lists)
+  if (!parsed) return DENY_ALL
+  const entries = [
+    ...parsed.allowed.map((cidr) => `a${formatCidr(cidr)}`),
+    ...parsed.blocked.map((cidr) => `b${formatCidr(cidr)}`),
+  ]
+  if (entries.length === 0) return { name: '', parts: new Map() }
+  const hash = digest(entries.join())
+  const parts = split(entries).map((text, index): [string, string] => [`${hash}.${index}`, text])
+  return { name: `${hash}.${parts.length}`, parts: new Map(parts) }
+}
+
+/** The same decision as HAProxy's Lua, for connections that are open already. Unreadable means no. */
+export function isAllowed(lists: Lists, address: string): boolean {
+  const parsed = parseLists(lists)
+  const ip = findIp(address)
+  if (!parsed || !ip) return false
+  if (parsed.blocked.some((cidr) => containsIp(cidr, ip))) return false
+  return parsed.allowed.length === 0 || parsed.allowed.some((cidr) => containsIp(cidr, ip))
+}
+
+function parseLists(lists: Lists): { allowed: Cidr[]; blocked: Cidr[] } | undefined {
+  const allowed = parseAll(lists.allowedIps)
+  const blocked = parseAll(lists.blockedIps)
+  return allowed && blocked && { allowed, blocked }
+}
+
+function parseAll(texts: readonly string[]): Cidr[] | undefined {
+  const found: Cidr[] = []
+  for (const text of texts) {
+    const cidr = findCidr(text)
+    if (!cidr) return undefined
+    found.push(unmapped(cidr))
+  }
+  return mergeCidrs(found)
+}
+
+/** `::ffff:1.2.3.4` is met as the IPv4 address it holds, because IPv6 sockets here carry IPv6 only. */
+function unmapped(cidr: Cidr): Cidr {
+  const { base, prefix } = cidr
+  if (base.family === 4 || prefix < 96 || base.value >> 32n !== 0xffffn) return cidr
+  return { base: { family: 4, value: base.value & 0xffffffffn }, prefix: prefix - 96 }
+}
+
+function split(entries: readonly string[]): string[] {
+  const parts: string[] = []
+  let part = ''
+  for (const entry of entries) {
+    if (part.length + entry.length >= PART_LENGTH) {
+      parts.push(part)
+      part = entry
+    } else part = part === '' ? entry : `${part},${entry}`
+  }
+  return [...parts, part]
+}

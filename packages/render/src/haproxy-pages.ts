@@ -1,0 +1,92 @@
+/** Pages of our own, one per reason. They hold no value of a request, load nothing and are never cached. */
+const PAGES = {
+  'bad-request': {
+    status: 400,
+    title: 'This request cannot be read',
+    text: 'The address or the host of the request is not valid.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'Not from here',
+    text: 'This service does not accept visitors from your network address.',
+  },
+  unknown: {
+    status: 404,
+    title: 'Nothing is published here',
+    text: 'The server is running, but no service answers at this address. Check the spelling of the address.',
+  },
+  timeout: { status: 408, title: 'The request took too long', text: 'It did not arrive completely in time.' },
+  internal: {
+    status: 500,
+    title: 'The request failed',
+    text: 'The proxy could not handle it. If this goes on, tell whoever runs this server.',
+  },
+  'bad-answer': {
+    status: 502,
+    title: 'The service gave no valid answer',
+    text: 'It was reached, but its answer broke off or could not be understood.',
+  },
+  'tunnel-down': {
+    status: 502,
+    title: 'The private network is not connected',
+    text: 'The tunnel to the place where this service runs is down. It comes back by itself once the node is online.',
+  },
+  unresolved: {
+    status: 502,
+    title: 'The service cannot be found',
+    text: 'There is no usable address behind this service right now.',
+  },
+  disabled: {
+    status: 503,
+    title: 'This service is switched off',
+    text: 'It exists, but is not published at the moment.',
+  },
+  unreachable: {
+    status: 503,
+    title: 'The service does not answer',
+    text: 'Nothing accepted the connection at the place where this service runs. Try again in a moment.',
+  },
+  'no-answer': {
+    status: 504,
+    title: 'The service took too long',
+    text: 'It was reached, but did not answer in time.',
+  },
+} as const
+
+export type PageName = keyof typeof PAGES
+
+export const pageNames = Object.keys(PAGES) as PageName[] // the keys of a literal
+
+export function pageStatus(name: PageName): number {
+  return PAGES[name].status
+}
+
+const STYLE = `:root{color-scheme:light dark;--back:#f6f7f9;--text:#15181d;--soft:#5c6470;--line:#dfe3e8;--mark:#3f5bd8}
+@media (prefers-color-scheme:dark){:root{--back:#101317;--text:#eef1f5;--soft:#9aa3af;--line:#282e36;--mark:#8ea2ff}}
+*{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:24px;background:var(--back);
+color:var(--text);font:16px/1.6 system-ui,sans-serif}main{max-width:30rem;width:100%;border-top:3px solid var(--mark);padding-top:24px}
+p{margin:0;color:var(--soft)}p.code{font:600 14px/1.4 ui-monospace,monospace;color:var(--mark)}
+h1{margin:8px 0 12px;font-size:26px;line-height:1.25;letter-spacing:-.01em}
+footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);font-size:13px;color:var(--soft)}`
+
+export function renderPage(name: PageName): string {
+  const { status, title, text } = PAGES[name]
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex"><title>${title}</title><style>
+${STYLE}
+</style></head>
+<body><main><p class="code">${status}</p><h1>${title}</h1><p>${text}</p><footer>Postern</footer></main></body></html>
+`
+}
+
+/** The second half of every rule that answers with a page of ours. */
+export function renderPageBody(file: string): string {
+  const policy = `"default-src 'none'; style-src 'unsafe-inline'"`
+  return [
+    `content-type "text/html; charset=utf-8" file ${file}`,
+    'hdr cache-control no-store',
+    `hdr content-security-policy ${policy}`,
+    'hdr x-content-type-options nosniff',
+  ].join(' ')
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { isAllowed, renderList } from './haproxy-lists.ts'
+import { renderRoutes } from './haproxy-routes.ts'
+import type { ResolvedRoute } from './resolved-route.ts'
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
+const HOST = 'gate.example.com'
+
+function makeRoute(id: number, changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+  return {
+    id,
+    domain: `s${id}.example.com`,
+    path: '/',
+    node: { kind: 'plain', id: 9, address4: '10.64.0.9' },
+    backend: { proto: 'http', host: null, port: 8080 },
+    enabled: true,
+    system: false,
+    allowedIps: [],
+    blockedIps: [],
+    address: '10.64.0.9',
+    ...changes,
+  }
+}
+
+const gateway = { kind: 'gateway' as const, id: 4, address4: '10.64.0.4', subnets: ['192.168.7.0/24'] }
+const console = makeRoute(1, { domain: null, system: true, node: { kind: 'local' }, address: null })
+const lines = (...routes: ResolvedRoute[]) => Object.fromEntries(renderRoutes(routes, HOST, digest).routes)
+
+describe('a route becomes a line', () => {
+  test.each<[string, Partial<ResolvedRoute>, string, string]>([
+    ['of its own domain', {}, 's2.example.com/', '2|9|10.64.0.9|8080||'],
+    ['with a path', { path: '/a/b' }, 's2.example.com/a/b/', '2|9|10.64.0.9|8080||'],
+    ['of the installation', { domain: null, path: '/x' }, '*/x/', '2|9|10.64.0.9|8080|x|'],
+    ['of the public host', { domain: HOST, path: '/x' }, '*/x/', '2|9|10.64.0.9|8080|x|'],
+    [
+      'to https',
+      { backend: { proto: 'https', host: null, port: 8443 } },
+      's2.example.com/',
+      '2|9|10.64.0.9|8443|s|',
+    ],
+    ['over IPv6', { node: gateway, address: 'fd00::7' }, 's2.example.com/', '2|4|fd00::7|8080||'],
+    [
+      'on this machine',
+      { node: { kind: 'local' }, address: '127.0.0.1' },
+      's2.example.com/',
+      '2|0|127.0.0.1|8080||',
+    ],
+    ['that is disabled', { enabled: false, address: null }, 's2.example.com/', '2|9|-|8080|du|'],
+    ['without an address', { address: null }, 's2.example.com/', '2|9|-|8080|u|'],
+    ['with what is no address', { address: '10.0.0.1|1||;' }, 's2.example.com/', '2|9|-|8080|u|'],
+  ])('%s', (_, changes, key, value) => {
+    expect(lines(makeRoute(2, changes))).toEqual({ [key]: value })
+  })
+
+  test('the console keeps its own host, and the way of the agents free of lists', () => {
+    const open = '1|0|-|8080|ca|'
+    expect(lines(console)).toEqual({ '*/': '1|0|-|8080|c|', '*/api/agent/': open, '*/install/': open })
+    const restricted = lines({ ...console, domain: 'c.example.com', allowedIps: ['10.0.0.0/8'] })
+    const list = renderList({ allowedIps: ['10.0.0.0/8'], blockedIps: [] }, digest).name
+    expect(restricted).toEqual({
+      'c.example.com/': `1|0|-|8080|c|${list}`,
+      'c.example.com/api/agent/': open,
+      'c.example.com/install/': open,
+      '*/': `1|0|-|8080|c|${list}`,
+      '*/api/agent/': open,
+      '*/install/': open,
+    })
+  })
+
+  test('an upper-case public host is the same host', () => {
+    const { routes } = renderRoutes([makeRoute(2, { domain: HOST })], HOST.toUpperCase(), digest)
+    expect([...routes.keys()]).toEqual(['*/'])
+  })
+})
+
+describe('a route that cannot become a line is left out, alone', () => {
+  test.each<[string, Partial<ResolvedRoute>]>([
+    ['a command in the domain', { domain: 'a.example.com;del' }],
+    ['a blank in the domain', { domain: 'a.example.com b' }],
+    ['a newline in the domain', { domain: 'a.example.com\nb' }],
+    ['a bar in the path', { path: '/a|b' }],
+    ['a blank in the path', { path: '/a b' }],
+    ['a path that does not begin with a slash', { path: 'a' }],
+    ['a slash at the end', { path: '/a/' }],
+    ['a port that is none', { backend: { proto: 'http', host: null, port: 70000 } }],
+    ['an id that is none', { id: -1 }],
+  ])('%s', (_, changes) => {
+    const { routes, refused } = renderRoutes([makeRoute(2, changes), makeRoute(3)], HOST, digest)
+    expect([...routes.keys()]).toEqual(['s3.example.com/'])
+    expect(refused).toEqual([{ service: changes.id ?? 2, message: 'The service is malformed' }])
+  })
+
+  test('of two at one address the console wins, then the older', () => {
+    const routes = [
+      makeRoute(7, { domain: 'a.example.com' }),
+      makeRoute(5, { domain: 'a.example.com' }),
+      makeRoute(0.5 + 2.5, { domain: HOST }),
+      { ...console, id: 8 },
+    ]
+    const rendered = renderRoutes(routes, HOST, digest)
+    expect(rendered.routes.get('a.example.com/')).toMatch(/^5\|/)
+    expect(rendered.routes.get('*/')).toMatch(/^8\|/)
+    expect(rendered.refused).toEqual([
+      { service: 3, message: 'The address is taken by service 8' },
+      { service: 7, message: 'The address is taken by service 5' },
+    ])
+  })
+})
+
+describe('an IP list', () => {
+  const name = (allowedIps: string[], blockedIps: string[] = []) =>
+    renderList({ allowedIps, blockedIps }, digest).name
+
+  test('is named by what it says, however it is written', () => {
+    expect(name([])).toBe('')
+    expect(name(['10.0.0.0/9', '10.128.0.0/9'])).toBe(name(['10.0.0.0/8']))
+    expect(name(['10.0.0.1', '10.0.0.2'])).toBe(name(['10.0.0.2', '10.0.0.1']))
+    expect(name(['::ffff:10.0.0.1'])).toBe(name(['10.0.0.1']))
+    expect(name(['10.0.0.1'])).not.toBe(name([], ['10.0.0.1']))
+    expect(name(['rubbish'])).toBe('unreadable')
+  })
+
+  test('is cut into parts that fit through the socket', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => `2001:db8:${(2 * i).toString(16)}::/48`)
+    const { name, parts } = renderList({ allowedIps: many, blockedIps: many }, digest)
+    expect(Number(name.split('.')[1])).toBe(parts.size)
+    for (const part of parts.values()) expect(part.length).toBeLessThan(4100)
+    expect([...parts.values()].join(',').split(',')).toHaveLength(2000)
+  })
+
+  test.each<[string[], string[], string, boolean]>([
+    [[], [], '1.2.3.4', true],
+    [['1.2.3.0/24'], [], '1.2.3.4', true],
+    [['1.2.3.0/24'], [], '1.2.4.4', false],
+    [['1.2.3.0/24'], [], '::1', false],
+    [['1.2.3.0/24'], ['1.2.3.4'], '1.2.3.4', false],
+    [[], ['2001:db8::/32'], '2001:db8::1', false],
+    [[], ['rubbish'], '1.2.3.4', false],
+    [[], [], 'rubbish', false],
+  ])('%j without %j decides about %s: %s', (allowedIps, blockedIps, address, verdict) => {
+    expect(isAllowed({ allowedIps, blockedIps }, address)).toBe(verdict)
+  })
+})

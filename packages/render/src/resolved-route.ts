@@ -1,0 +1,10 @@
+import type { Route } from '@postern/contract/desired-state'
+
+/**
+ * A route with the address that HAProxy dials for it: an IP literal, checked to lie where the route belongs.
+ * Null: there is none (the console's own route, a disabled one, a name that does not resolve, an address that is
+ * not allowed); an enabled route without one is answered by our own page, and the loop reports why.
+ */
+export interface ResolvedRoute extends Route {
+  address: string | null
+}

@@ -1,0 +1,85 @@
+import type { Peer } from '@postern/contract/desired-state'
+import { parseCidr } from '@postern/net/cidr'
+import { expect, test } from 'vitest'
+import { type PlanInput, planTunnel } from './tunnel-plan.ts'
+
+const keyOf = (letter: string) => `${letter.repeat(42)}A=`
+const node = (nodeId: number, changes: Partial<Peer> = {}): Peer => ({
+  nodeId,
+  publicKey: keyOf(String.fromCharCode(96 + nodeId)),
+  presharedKey: keyOf('P'),
+  address4: `10.64.0.${nodeId + 1}`,
+  address6: `fd00::${nodeId + 1}`,
+  subnets: [],
+  keepalive: 25,
+  allowInternet: false,
+  ...changes,
+})
+const plan = (peers: Peer[], changes: Partial<PlanInput> = {}) =>
+  planTunnel({
+    settings: {
+      publicHost: 'edge.example.com',
+      tunnelPrivateKey: keyOf('K'),
+      tunnelNetwork4: '10.64.0.0/16',
+      tunnelNetwork6: 'fd00::/64',
+    },
+    peers,
+    ownPublicKey: keyOf('O'),
+    occupied: [],
+    ...changes,
+  })
+
+test('the edge holds .1 of the first /24 and of each one in use, and its ULA', () => {
+  expect(plan([]).addresses).toEqual(['10.64.0.1/24', 'fd00::1/64'])
+  const far = node(2, { address4: '10.64.200.7' })
+  expect(plan([node(1), far]).addresses).toEqual(['10.64.0.1/24', '10.64.200.1/24', 'fd00::1/64'])
+})
+
+test('routes lead to the tunnel and to what gateways have, once each, in one spelling', () => {
+  const gateway = node(1, { subnets: ['192.168.7.9/24', '192.168.7.0/24', 'FD77::/64'] })
+  const { routes, peers, problems } = plan([gateway])
+  expect(routes).toEqual(['10.64.0.0/16', '192.168.7.0/24', 'fd00::/64', 'fd77::/64'])
+  expect(peers[0]?.allowedIps).toEqual(['10.64.0.2/32', '192.168.7.0/24', 'fd00::2/128', 'fd77::/64'])
+  expect(problems).toEqual([])
+})
+
+test.each<[string, Partial<Peer>, string]>([
+  ['an address outside', { address4: '10.65.0.2' }, 'Its address is outside of the tunnel.'],
+  ['the address of the edge', { address4: '10.64.3.1' }, 'Its address is outside of the tunnel.'],
+  ['an address that is none', { address4: '10.64.0.999' }, 'Its address is outside of the tunnel.'],
+  [
+    'the key of the edge',
+    { publicKey: keyOf('O') },
+    'Its WireGuard key is used by another end of the tunnel.',
+  ],
+  [
+    'the key of another',
+    { publicKey: keyOf('a') },
+    'Its WireGuard key is used by another end of the tunnel.',
+  ],
+  ['the address of another', { address4: '10.64.0.2' }, 'Its address is used by node 1.'],
+  ['a key of odd bits', { presharedKey: `${'A'.repeat(42)}B=` }, 'Its WireGuard key is not valid.'],
+])('a node with %s is left out alone', (_, changes, message) => {
+  const { peers, problems } = plan([node(2, changes), node(1), node(3)])
+  expect(peers.map((peer) => peer.nodeId)).toEqual([1, 3])
+  expect(problems).toEqual([{ scope: { kind: 'node', id: 2 }, message }])
+})
+
+test.each([
+  ['10.64.9.0/24', 'it meets the tunnel'],
+  ['0.0.0.0/0', 'it meets loopback, link-local, multicast or reserved addresses'],
+  ['::1/128', 'it meets loopback, link-local, multicast or reserved addresses'],
+  ['10.9.9.9/99', 'it is not a network'],
+  ['192.168.0.0/16', 'this machine uses 192.168.5.1/24 on eth0'],
+  ['172.16.1.0/24', 'it meets a network of node 1'],
+])('the network %s of a gateway is left out, and only that', (subnet, reason) => {
+  const occupied = [{ network: parseCidr('192.168.5.1/24'), what: '192.168.5.1/24 on eth0' }]
+  const first = node(1, { subnets: ['172.16.0.0/16'] })
+  const second = node(2, { subnets: [subnet, '192.0.2.0/24'] })
+  const { peers, routes, problems } = plan([second, first], { occupied })
+  expect(problems).toEqual([
+    { scope: { kind: 'node', id: 2 }, message: `Its network ${subnet} is left out: ${reason}.` },
+  ])
+  expect(peers[1]?.allowedIps).toEqual(['10.64.0.3/32', '192.0.2.0/24', 'fd00::3/128'])
+  expect(routes).not.toContain(subnet)
+})

@@ -1,0 +1,152 @@
+import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import type { Problem } from '@postern/contract/edge'
+import { type Cidr, contains, findCidr, formatCidr, overlaps, parseCidr } from '@postern/net/cidr'
+import { findIp, formatIp, type Ip } from '@postern/net/ip'
+import { isWireGuardKey } from '@postern/net/keys'
+import { isSpecial } from '@postern/net/special'
+
+/** A network that this machine itself uses, and the words for it. */
+export interface OccupiedNetwork {
+  network: Cidr
+  what: string
+}
+
+export interface TunnelPeer {
+  nodeId: number
+  publicKey: string
+  presharedKey: string
+  /** In their one spelling, sorted. */
+  allowedIps: string[]
+}
+
+/** What the tunnel's interface shall have. All texts in their one spelling; sorted. */
+export interface TunnelPlan {
+  peers: TunnelPeer[]
+  /** With prefix length. */
+  addresses: string[]
+  routes: string[]
+  problems: Problem[]
+}
+
+export interface PlanInput {
+  settings: TunnelSettings
+  peers: readonly Peer[]
+  /** A peer with this key would silently be dropped by WireGuard. */
+  ownPublicKey: string
+  occupied: readonly OccupiedNetwork[]
+}
+
+interface Taken {
+  keys: Set<string>
+  networks: { network: Cidr; nodeId: number }[]
+}
+
+/** Leaves out, as that node's own problem, whatever would break the tunnel, another node or this machine. */
+export function planTunnel(input: PlanInput): TunnelPlan {
+  const networks = [parseCidr(input.settings.tunnelNetwork4), parseCidr(input.settings.tunnelNetwork6)]
+  const taken: Taken = { keys: new Set([input.ownPublicKey]), networks: [] }
+  const plan: TunnelPlan = {
+    peers: [],
+    addresses: [],
+    routes: networks.map(formatCidr),
+    problems: [],
+  }
+  const edgeAddresses = new Set(networks.map(edgeAddressOf))
+  for (const peer of [...input.peers].sort((a, b) => a.nodeId - b.nodeId)) {
+    const complain = (message: string) =>
+      plan.problems.push({ scope: { kind: 'node', id: peer.nodeId }, message })
+    const addresses = findAddresses(peer, networks)
+    const reason = addresses ? whyRefused(peer, addresses, taken) : 'Its address is outside of the tunnel.'
+    if (!addresses || reason) {
+      complain(reason ?? '')
+      continue
+    }
+    taken.keys.add(peer.publicKey)
+    for (const network of addresses) taken.networks.push({ network, nodeId: peer.nodeId })
+    const subnets = acceptSubnets(peer, networks, input.occupied, taken, complain)
+    plan.routes.push(...subnets)
+    plan.peers.push(toTunnelPeer(peer, [...addresses.map(formatCidr), ...subnets]))
+    edgeAddresses.add(edgeAddressOf(homeOf(addresses[0])))
+  }
+  plan.addresses = [...edgeAddresses].sort()
+  plan.routes = [...new Set(plan.routes)].sort()
+  return plan
+}
+
+function toTunnelPeer(peer: Peer, allowedIps: string[]): TunnelPeer {
+  const { nodeId, publicKey, presharedKey } = peer
+  return { nodeId, publicKey, presharedKey, allowedIps: allowedIps.sort() }
+}
+
+/** The node's addresses as networks of one, or undefined when one is not a node's address in the tunnel. */
+function findAddresses(peer: Peer, networks: readonly Cidr[]): [Cidr, Cidr] | undefined {
+  const found = [peer.address4, peer.address6].map((text, index) => {
+    const ip = findIp(text)
+    const network = networks[index]
+    return ip && network && contains(network, single(ip)) ? single(ip) : undefined
+  })
+  const [four, six] = found
+  if (!four || !six) return undefined
+  // .0, .1 and .255 of each /24 are the network's, the edge's and the broadcast's.
+  return [0n, 1n, 255n].includes(four.base.value & 255n) ? undefined : [four, six]
+}
+
+function whyRefused(peer: Peer, addresses: readonly Cidr[], taken: Taken): string | undefined {
+  if (!isWireGuardKey(peer.publicKey) || !isWireGuardKey(peer.presharedKey))
+    return 'Its WireGuard key is not valid.'
+  if (taken.keys.has(peer.publicKey)) return 'Its WireGuard key is used by another end of the tunnel.'
+  const other = taken.networks.find(({ network }) => addresses.some((address) => overlaps(network, address)))
+  return other && `Its address is used by node ${other.nodeId}.`
+}
+
+function acceptSubnets(
+  peer: Peer,
+  tunnel: readonly Cidr[],
+  occupied: readonly OccupiedNetwork[],
+  taken: Taken,
+  complain: (message: string) => void,
+): string[] {
+  const accepted: string[] = []
+  for (const text of peer.subnets) {
+    const network = findCidr(text)
+    const clash = network
+      ? whyNotSubnet(network, tunnel, occupied, taken, peer.nodeId)
+      : 'it is not a network'
+    if (!network || clash) complain(`Its network ${text} is left out: ${clash}.`)
+    else {
+      taken.networks.push({ network, nodeId: peer.nodeId })
+      accepted.push(formatCidr(network))
+    }
+  }
+  return [...new Set(accepted)]
+}
+
+function whyNotSubnet(
+  network: Cidr,
+  tunnel: readonly Cidr[],
+  occupied: readonly OccupiedNetwork[],
+  taken: Taken,
+  nodeId: number,
+): string | undefined {
+  if (isSpecial(network)) return 'it meets loopback, link-local, multicast or reserved addresses'
+  if (tunnel.some((own) => overlaps(own, network))) return 'it meets the tunnel'
+  const used = occupied.find((own) => overlaps(own.network, network))
+  if (used) return `this machine uses ${used.what}`
+  const other = taken.networks.find((t) => t.nodeId !== nodeId && overlaps(t.network, network))
+  return other && `it meets a network of node ${other.nodeId}`
+}
+
+function single(ip: Ip): Cidr {
+  return { base: ip, prefix: ip.family === 4 ? 32 : 128 }
+}
+
+/** The /24 of a node's address. */
+function homeOf(address: Cidr): Cidr {
+  return { base: { family: 4, value: (address.base.value >> 8n) << 8n }, prefix: 24 }
+}
+
+/** The edge's end: the first address, for IPv4 with the length of the /24 that nodes share with it. */
+function edgeAddressOf(network: Cidr): string {
+  const first = formatIp({ ...network.base, value: network.base.value + 1n })
+  return `${first}/${network.base.family === 4 ? 24 : network.prefix}`
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { renderWireGuard } from './wireguard.ts'
+
+test('is the file for wg syncconf: exactly the peers, without endpoints and keepalives', () => {
+  const peers = [
+    { nodeId: 1, publicKey: 'PUB1=', presharedKey: 'PSK1=', allowedIps: ['10.64.0.2/32', 'fd00::2/128'] },
+    { nodeId: 2, publicKey: 'PUB2=', presharedKey: 'PSK2=', allowedIps: ['10.64.0.3/32'] },
+  ]
+  expect(renderWireGuard({ privateKey: 'OWN=', listenPort: 51820, peers })).toBe(`[Interface]
+PrivateKey = OWN=
+ListenPort = 51820
+
+[Peer]
+PublicKey = PUB1=
+PresharedKey = PSK1=
+AllowedIPs = 10.64.0.2/32, fd00::2/128
+
+[Peer]
+PublicKey = PUB2=
+PresharedKey = PSK2=
+AllowedIPs = 10.64.0.3/32
+`)
+})
+
+test('without peers it is the interface alone', () => {
+  expect(renderWireGuard({ privateKey: 'OWN=', listenPort: 1, peers: [] })).toBe(
+    '[Interface]\nPrivateKey = OWN=\nListenPort = 1\n',
+  )
+})

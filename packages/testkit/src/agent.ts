@@ -1,0 +1,29 @@
+import type { Installation } from './installation.ts'
+import type { Host } from './lab/network.ts'
+
+const MAIN = new URL('../../../apps/agent/src/main.ts', import.meta.url).pathname
+
+/** The `postern` command on a host of the lab, with a configuration directory and an interface of its own. */
+export interface Agent {
+  run(...args: string[]): ReturnType<Host['run']>
+  /** Connects with the node's one-time token, trusting the installation by its fingerprint. */
+  connect(token: string): Promise<string>
+}
+
+let agents = 0
+
+export function agentOn(host: Host, installation: Installation): Agent {
+  const dir = `${installation.dataDir}/agent-${host.name}`
+  const device = `pa${installation.interface.slice(-9)}${agents++}`
+  const environment = [`POSTERN_AGENT_DIR=${dir}`, `PATH=${process.env.PATH}`]
+  const command = (...args: string[]) => ['env', '-i', ...environment, process.execPath, MAIN, ...args]
+  return {
+    run: (...args) => host.run(...command(...args)),
+    async connect(token) {
+      const { json } = await installation.api.call('GET', '/api/config')
+      const { publicUrl, caFingerprint } = json as { publicUrl: string; caFingerprint: string }
+      const flags = [`--url=${publicUrl}`, `--token=${token}`, `--fingerprint=${caFingerprint}`]
+      return host.must(...command('connect', ...flags, `--interface=${device}`))
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { request } from 'node:http'
+import type { Domain } from '@postern/contract/domains'
+import type { Edge } from '@postern/contract/edge'
+import type { CreatedNode, Node, NodeFormInput } from '@postern/contract/nodes'
+import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
+
+export interface Answer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+  json: unknown
+}
+
+/** The API over the server's unix socket, signed in. Typed calls throw on anything but success. */
+export interface Api {
+  token: string
+  call(method: string, path: string, body?: unknown): Promise<Answer>
+  createNode(form: NodeFormInput): Promise<CreatedNode>
+  getNode(id: number): Promise<Node>
+  createDomain(form: { domain: string }): Promise<Domain>
+  publish(nodeId: number, form: HttpServiceFormInput): Promise<HttpService>
+  getService(service: HttpService): Promise<HttpService>
+  setEnabled(service: HttpService, enabled: boolean): Promise<HttpService>
+  removeService(service: HttpService): Promise<void>
+  listEdges(): Promise<Edge[]>
+  /** Follows a stream of server-sent events until `close`; `events` grows. */
+  stream(path: string): EventStream
+}
+
+export interface EventStream {
+  events: { event: string; data: string; id: string }[]
+  close(): void
+}
+
+export async function signIn(socketPath: string, username: string, password: string): Promise<Api> {
+  const login = await callApi(socketPath, '', 'POST', '/api/auth/login', { username, password })
+  const { token } = expectSuccess(login) as { token: string }
+  const call: Api['call'] = (method, path, body) => callApi(socketPath, token, method, path, body)
+  // The server's own tests hold its answers against the contract; here they are taken at their word.
+  const get = async <T>(method: string, path: string, body?: unknown) =>
+    expectSuccess(await call(method, path, body)) as T
+  const pathOf = (service: HttpService) => `/api/services/${service.nodeId}/http/${service.id}`
+  return {
+    token,
+    call,
+    createNode: (form) => get('POST', '/api/nodes', form),
+    getNode: (id) => get('GET', `/api/nodes/${id}`),
+    createDomain: (form) => get('POST', '/api/domains', { ...form, skipValidation: true }),
+    publish: (nodeId, form) => get('POST', `/api/services/${nodeId}/http`, { skipValidation: true, ...form }),
+    getService: (service) => get('GET', pathOf(service)),
+    setEnabled: (service, enabled) => get('PATCH', `${pathOf(service)}/${enabled ? 'enable' : 'disable'}`),
+    removeService: async (service) => void (await get('DELETE', pathOf(service))),
+    listEdges: () => get('GET', '/api/edges'),
+    stream: (path) => follow(socketPath, token, path),
+  }
+}
+
+function expectSuccess(answer: Answer): unknown {
+  if (answer.status >= 300) throw new Error(`the API answered ${answer.status}: ${answer.text}`)
+  return answer.json
+}
+
+export function callApi(socketPath: string, token: string, method: string, path: string, body?: unknown) {
+  const payload = body === undefined ? undefined : JSON.stringify(body)
+  const headers = {
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+  }
+  return new Promise<Answer>((resolve, reject) => {
+    const call = request({ socketPath, method, path, headers, timeout: 10_000 }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const isJson = response.headers['content-type']?.includes('json')
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          json: isJson ? JSON.parse(text) : undefined,
+        })
+      })
+    })
+    call.on('timeout', () => call.destroy(new Error('the API did not answer')))
+    call.on('error', reject)
+    call.end(payload)
+  })
+}
+
+function follow(socketPath: string, token: string, path: string): EventStream {
+  const events: EventStream['events'] = []
+  const withToken = `${path}${path.includes('?') ? '&' : '?'}token=${token}`
+  const call = request(
+    { socketPath, path: withToken, headers: { accept: 'text/event-stream' } },
+    (response) => {
+      let rest = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        const blocks = (rest + chunk).split('\n\n')
+        rest = blocks.pop() ?? ''
+        events.push(...blocks.map(parseEvent).filter((event) => event.data !== ''))
+      })
+    },
+  )
+  // A stream that the test closed, or whose server was stopped on purpose, ends with an error.
+  call.on('error', () => undefined)
+  call.end()
+  return { events, close: () => call.destroy() }
+}
+
+function parseEvent(block: string) {
+  const event = { event: 'message', data: '', id: '' }
+  for (const line of block.split('\n')) {
+    const [, key, value] = /^(event|data|id): ?(.*)$/.exec(line) ?? []
+    if (key === 'event' || key === 'data' || key === 'id') event[key] += key === 'event' ? '' : (value ?? '')
+    if (key === 'event') event.event = value ?? ''
+  }
+  return event
+}

@@ -1,0 +1,102 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
+import { prepareDataDir } from '../../../scripts/lib/data-dir.ts'
+import { ensureUsers } from '../../../scripts/lib/users.ts'
+import { type Api, signIn } from './api.ts'
+import type { Running } from './exec.ts'
+import type { Host, Lab } from './lab/network.ts'
+import { until } from './until.ts'
+
+const ROOT = new URL('../../../', import.meta.url).pathname
+
+/** A real installation on a host of the lab: server and edge as the programs they are, started one by one. */
+export interface Installation {
+  dataDir: string
+  paths: InstallationPaths
+  interface: string
+  env: Record<string, string>
+  api: Api
+  server: Running
+  edge: Running
+  startServer(): Promise<void>
+  startEdge(): void
+  /** The pid of the installation's HAProxy, by its pid file. @throws when none runs */
+  haproxyPid(): number
+  close(): Promise<void>
+}
+
+const PASSWORD = 'lab-password-1'
+
+/** Starts server and edge and waits until the edge has applied the state. */
+export async function startInstallation(
+  lab: Lab,
+  settings: Record<string, string> = {},
+): Promise<Installation> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'pt-'))
+  chmodSync(dataDir, 0o755)
+  const tunnel = `pw${lab.id.slice(-10)}`
+  const env = {
+    POSTERN_DATA_DIR: dataDir,
+    POSTERN_PUBLIC_HOST: lab.server.address,
+    POSTERN_TUNNEL_INTERFACE: tunnel,
+    POSTERN_ADMIN_PASSWORD: PASSWORD,
+    ...settings,
+  }
+  prepareDataDir(dataDir, await ensureUsers())
+  const paths = installationPaths(dataDir)
+  const programs = {
+    server: startProgram(lab.server, 'server', env),
+    edge: startProgram(lab.server, 'edge', env),
+  }
+  const api = await until('the server to let us in', () => signIn(paths.serverSocket, 'admin', PASSWORD))
+  const installation: Installation = {
+    dataDir,
+    paths,
+    interface: tunnel,
+    env,
+    api,
+    ...programs,
+    async startServer() {
+      installation.server = startProgram(lab.server, 'server', env)
+      await until('the server', async () => (await api.call('GET', '/api/health')).status === 200)
+    },
+    startEdge() {
+      installation.edge = startProgram(lab.server, 'edge', env)
+    },
+    haproxyPid: () => Number(readFileSync(`${paths.haproxyDir}/haproxy.pid`, 'utf8').trim().split('\n')[0]),
+    async close() {
+      await Promise.all([installation.edge.stop(), installation.server.stop()])
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+  await explained(programs.edge, () =>
+    until('the edge to apply the state', () => isApplied(api), { timeoutMs: 30_000 }),
+  )
+  return installation
+}
+
+/** A failure to start is told together with what the program said last. */
+async function explained<T>(program: Running, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (cause) {
+    await program.stop()
+    throw new Error(`${cause}; the program said: ${program.output().slice(-2000)}`, { cause })
+  }
+}
+
+/** True when an edge is connected and has applied what is wanted. */
+export async function isApplied(api: Api): Promise<boolean> {
+  const [edge] = await api.listEdges()
+  return edge?.connected === true && edge.applied === edge.wanted && edge.wanted > 0
+}
+
+/** The program as the product starts it: the server as its own user, the edge as root. */
+function startProgram(host: Host, name: 'server' | 'edge', env: Record<string, string>): Running {
+  const main = `${ROOT}apps/${name}/src/main.ts`
+  const user = ['setpriv', '--reuid=postern', '--regid=postern', '--clear-groups', '--no-new-privs']
+  const command = [...(name === 'server' ? user : []), process.execPath, main]
+  return host.start(command, { logFile: `${env.POSTERN_DATA_DIR}/${name}.log`, env, cwd: '/' })
+}

@@ -1,0 +1,31 @@
+import { createServer } from 'node:http'
+import { WebSocketServer } from 'ws'
+
+/**
+ * A web program whose answers show what reached it: JSON with method, url, headers and the body's length.
+ * WebSocket messages come back as they went. `/slow?ms=` answers late, `/close` ends without an answer.
+ * Usage: node echo.ts PORT
+ */
+const port = Number(process.argv[2])
+
+const server = createServer((request, response) => {
+  let length = 0
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length
+  })
+  request.on('end', () => {
+    const url = new URL(request.url ?? '/', 'http://echo')
+    if (url.pathname.endsWith('/close')) return request.socket.destroy()
+    const { method, headers } = request
+    const body = JSON.stringify({ port, method, url: request.url, headers, length })
+    setTimeout(
+      () => response.setHeader('content-type', 'application/json').end(body),
+      Math.min(Number(url.searchParams.get('ms') ?? 0), 10_000),
+    )
+  })
+})
+
+new WebSocketServer({ server }).on('connection', (socket) => {
+  socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
+})
+server.listen(port, '::')

@@ -1,0 +1,145 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { installationPaths } from '@postern/contract/installation'
+import { parseSettings } from '@postern/contract/settings'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { buildApp } from '../../../apps/server/src/app.ts'
+import { startRenewal } from '../../../apps/server/src/certificates/renewal.ts'
+import {
+  buildContext,
+  type Context,
+  createLog,
+  realWorld,
+  type World,
+} from '../../../apps/server/src/context.ts'
+import { prepareInstallation } from '../../../apps/server/src/core/first-start.ts'
+import type { MachineNetwork } from '../../../apps/server/src/network.ts'
+
+export interface TestServerOptions {
+  settings?: Record<string, string>
+  world?: Partial<World>
+  /** Behaves as behind HAProxy: forwarded headers are believed. */
+  trustForwarded?: boolean
+  /** Keeps the data directory of an earlier server, to start again from it. */
+  dataDir?: string
+  rootDir?: string
+}
+
+/** A real server over a real database in a directory of its own. */
+export interface TestServer {
+  context: Context
+  app: FastifyInstance
+  dataDir: string
+  /** All that was logged, as the lines of JSON that a file would hold. */
+  logged(): string
+  /** A request without a credential. */
+  call(options: InjectOptions): Promise<LightMyRequestResponse>
+  signIn(): Promise<Client>
+  /** Opens a real port of 127.0.0.1. @returns `http://127.0.0.1:<port>` */
+  listen(): Promise<string>
+  /** Also opens the socket, for an edge. */
+  listenOnSocket(): Promise<void>
+  /** Ends it; the data directory goes too, unless it shall be used again. */
+  close(options?: { keepData?: boolean }): Promise<void>
+}
+
+/** A console user who is signed in. */
+export interface Client {
+  token: string
+  get(url: string): Promise<LightMyRequestResponse>
+  post(url: string, body?: unknown): Promise<LightMyRequestResponse>
+  patch(url: string, body?: unknown): Promise<LightMyRequestResponse>
+  delete(url: string): Promise<LightMyRequestResponse>
+}
+
+export const TEST_ADMIN = { username: 'admin', password: 'correct horse battery' } as const
+
+/** A machine with one public address, whatever the test runs on. */
+export const TEST_NETWORK: MachineNetwork = {
+  addresses: ['127.0.0.1', '203.0.113.1'],
+  networks: ['127.0.0.0/8', '203.0.113.0/24'],
+  dependsOn: ['203.0.113.254'],
+  defaultAddress: '203.0.113.1',
+}
+
+const TEST_WORLD: World = { ...realWorld, network: () => TEST_NETWORK, scryptCost: 2 ** 10 }
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'pt-server-'))
+  const lines: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const context = await buildContext(testConfig(dataDir, options), createLog('debug', destination), {
+    ...TEST_WORLD,
+    ...options.world,
+  })
+  await prepareInstallation(context)
+  await startRenewal(context)
+  const app = await buildApp(context, { trustForwarded: options.trustForwarded ?? false })
+  const sockets: FastifyInstance[] = []
+  const call = (request: InjectOptions) => app.inject(request)
+  return {
+    context,
+    app,
+    dataDir,
+    logged: () => lines.join(''),
+    call,
+    signIn: () => signIn(call),
+    async listen() {
+      await app.listen({ host: '127.0.0.1', port: 0 })
+      // A TCP listener has this kind of address.
+      return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    },
+    async listenOnSocket() {
+      mkdirSync(context.config.paths.runDir, { recursive: true })
+      const behindProxy = await buildApp(context, { trustForwarded: true })
+      sockets.push(behindProxy)
+      await behindProxy.listen({ path: context.config.paths.serverSocket })
+    },
+    async close({ keepData = false } = {}) {
+      await Promise.all([app, ...sockets].map((open) => open.close()))
+      await context.dispose()
+      if (!keepData) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function testConfig(dataDir: string, { settings, rootDir }: TestServerOptions) {
+  const parsed = parseSettings({
+    POSTERN_DATA_DIR: dataDir,
+    POSTERN_PUBLIC_HOST: '203.0.113.1',
+    POSTERN_ADMIN_USERNAME: TEST_ADMIN.username,
+    POSTERN_ADMIN_PASSWORD: TEST_ADMIN.password,
+    ...settings,
+  })
+  return {
+    settings: parsed,
+    paths: installationPaths(parsed.POSTERN_DATA_DIR),
+    version: '0.1.0',
+    publicHost: parsed.POSTERN_PUBLIC_HOST ?? '203.0.113.1',
+    rootDir: rootDir ?? new URL('../../..', import.meta.url).pathname.replace(/\/$/, ''),
+  }
+}
+
+async function signIn(call: TestServer['call']): Promise<Client> {
+  const login = await call({ method: 'POST', url: '/api/auth/login', payload: TEST_ADMIN })
+  const { token } = login.json<{ token: string }>()
+  const headers = { authorization: `Bearer ${token}` }
+  // What a test sends is its own business: the server parses it.
+  const send = (method: 'POST' | 'PATCH', url: string, body: unknown = {}) =>
+    call({ method, url, headers, payload: body as InjectOptions['payload'] })
+  return {
+    token,
+    get: (url) => call({ method: 'GET', url, headers }),
+    post: (url, body) => send('POST', url, body),
+    patch: (url, body) => send('PATCH', url, body),
+    delete: (url) => call({ method: 'DELETE', url, headers }),
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The first program of every npm script here: it runs on any Node from 20 on, before anything is installed,
+ * makes the machine ready for the verb, and hands over to the verb's own program under the Node of this repository.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildWhatIsStale } from './bootstrap/build.mjs'
+import { handOver } from './bootstrap/hand-over.mjs'
+import { installNpmPackages } from './bootstrap/npm-packages.mjs'
+import { ROOT, StepError } from './bootstrap/step.mjs'
+import { installSystemPackages } from './bootstrap/system-packages.mjs'
+
+/**
+ * What each verb needs: sets of system programs, and whether the console and the agent are built. Its program is
+ * `scripts/<verb>.ts` unless it says another.
+ */
+const VERBS = {
+  start: { programs: ['runtime'], build: true },
+  stop: { programs: [], build: false },
+  'install-service': { programs: ['runtime'], build: true },
+  demo: { programs: ['runtime', 'demo'], build: true },
+  test: { programs: ['runtime', 'demo', 'bench', 'test'], build: true },
+  bench: { programs: ['runtime', 'bench'], build: true, script: 'bench/main.ts' },
+}
+
+async function main() {
+  const [verb = '', ...rest] = process.argv.slice(2)
+  const needs = VERBS[verb]
+  if (!needs) throw new StepError(`"${verb}" is none of ${Object.keys(VERBS).join(', ')}`)
+  const down = verb === 'start' && rest.includes('--down')
+  mkdirSync(join(ROOT, '.postern'), { recursive: true })
+  if (!down) await installSystemPackages(needs.programs)
+  await installNpmPackages()
+  if (needs.build && !down) await buildWhatIsStale()
+  if (down)
+    return await handOver(
+      'scripts/stop.ts',
+      rest.filter((flag) => flag !== '--down'),
+    )
+  return await handOver(needs.script ?? `scripts/${verb}.ts`, rest)
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(`postern: ${error instanceof StepError ? error.message : error.stack}\n`)
+  process.exitCode = 1
+}

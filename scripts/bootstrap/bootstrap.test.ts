@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { hashOf } from './build.mjs'
+import { isInstalled } from './npm-packages.mjs'
+import { reasonIn } from './step.mjs'
+import { hasProgram } from './system-packages.mjs'
+
+const dir = mkdtempSync(join(tmpdir(), 'bootstrap-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const lock = (packages: object) => ({ packages: { '': {}, 'apps/edge': {}, ...packages } })
+
+test('npm packages are there when each has the version of the lock file', () => {
+  const wanted = lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/x': { link: true } })
+  expect(isInstalled(wanted, { packages: { 'node_modules/a': { version: '1.0.0' } } })).toBe(true)
+  expect(isInstalled(wanted, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false)
+  expect(isInstalled(wanted, { packages: {} })).toBe(false)
+  expect(isInstalled(wanted, undefined)).toBe(false)
+})
+
+test('a package for another system need not be there', () => {
+  const wanted = lock({ 'node_modules/a-darwin': { version: '1.0.0', optional: true } })
+  expect(isInstalled(wanted, { packages: {} })).toBe(true)
+})
+
+test('the hash changes with contents and names, and not with tests and results', () => {
+  mkdirSync(join(dir, 'app/src'), { recursive: true })
+  mkdirSync(join(dir, 'app/dist'))
+  writeFileSync(join(dir, 'app/src/main.ts'), 'one')
+  const first = hashOf(dir, ['app'])
+  writeFileSync(join(dir, 'app/dist/out.js'), 'built')
+  writeFileSync(join(dir, 'app/src/main.test.ts'), 'a test')
+  expect(hashOf(dir, ['app'])).toBe(first)
+  writeFileSync(join(dir, 'app/src/main.ts'), 'two')
+  const second = hashOf(dir, ['app'])
+  expect(second).not.toBe(first)
+  writeFileSync(join(dir, 'app/src/other.ts'), '')
+  expect(hashOf(dir, ['app'])).not.toBe(second)
+})
+
+test('a failure is told by its last telling line', () => {
+  const log = 'Reading package lists...\nE: Unable to locate package haproxx\nsome more\n'
+  expect(reasonIn(log)).toBe('E: Unable to locate package haproxx')
+  expect(reasonIn('only this\n\n')).toBe('only this')
+  expect(reasonIn('')).toBe('no output')
+})
+
+test('a program is found by its executable file', () => {
+  expect(hasProgram('node', join(process.execPath, '..'))).toBe(true)
+  expect(hasProgram('node', dir)).toBe(false)
+  expect(hasProgram('no-such-program')).toBe(false)
+})

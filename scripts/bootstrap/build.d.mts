@@ -1,0 +1,2 @@
+export function hashOf(root: string, paths: readonly string[]): string
+export function buildWhatIsStale(): Promise<void>

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { ROOT } from './step.mjs'
+
+/** Runs a program of the repository with our Node and answers with its exit code. Signals go through to it. */
+export function handOver(script, args) {
+  const bin = join(ROOT, 'node_modules/.bin')
+  const child = spawn(join(bin, 'node'), [join(ROOT, script), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
+    stdio: 'inherit',
+  })
+  // On a terminal the child gets Ctrl-C itself, like everyone in the group; sending it twice would hurry it.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code, signal) => resolve(signal ? 1 : code))
+  })
+}

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT, say, step } from './step.mjs'
+
+/** True when what npm wrote down after its last install is what package-lock.json asks for. */
+export function isInstalled(lock, installed) {
+  return Object.entries(lock.packages).every(([path, wanted]) => {
+    if (path === '' || wanted.link || !path.includes('node_modules/')) return true
+    const found = installed?.packages?.[path]
+    return found
+      ? found.version === wanted.version
+      : Boolean(wanted.optional || wanted.devOptional || wanted.peer)
+  })
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
+}
+
+export async function installNpmPackages() {
+  const lock = readJson(join(ROOT, 'package-lock.json'))
+  const installed = readJson(join(ROOT, 'node_modules/.package-lock.json'))
+  if (existsSync(join(ROOT, 'node_modules/.bin/node')) && isInstalled(lock, installed)) return
+  say('Installing the npm packages …')
+  const npm = process.env.npm_execpath
+  const [program, args] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]
+  await step('npm ci', program, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    seconds: 170,
+  })
+}

@@ -1,0 +1,1 @@
+export function reasonIn(log: string): string

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+export const LOG = join(ROOT, '.postern', 'bootstrap.log')
+
+/** Why the machine could not be made ready; `message` is one line. */
+export class StepError extends Error {
+  code = 'bootstrap'
+}
+
+export const say = (line) => process.stdout.write(`${line}\n`)
+
+/** The last line of the log that looks like the reason, cut to one screen line. */
+export function reasonIn(log) {
+  const lines = log.split('\n').map((line) => line.trim())
+  const telling = lines.filter((line) => /\b(error|err!|unable|failed|cannot|could not)\b/i.test(line))
+  return (telling.at(-1) ?? lines.filter(Boolean).at(-1) ?? 'no output').slice(0, 200)
+}
+
+/**
+ * Runs one program with its output in the log file; resolves to its output when it failed and undefined when
+ * it went well. A program that exceeds `seconds` is ended and counts as failed.
+ */
+export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
+  const log = openSync(LOG, 'w')
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    stdio: ['ignore', log, log],
+    timeout: seconds * 1000,
+    killSignal: 'SIGTERM',
+  })
+  closeSync(log)
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('exit', (code, signal) => {
+      if (code === 0) return resolve(undefined)
+      resolve(`${readFileSync(LOG, 'utf8')}\n${signal ? `ended after ${seconds} s` : ''}`)
+    })
+  })
+}
+
+/** Like attempt, but a failure is an error that says which step, why, and where the rest is. */
+export async function step(what, program, args, options) {
+  const failure = await attempt(program, args, options)
+  if (failure !== undefined)
+    throw new StepError(`${what} failed: ${reasonIn(failure)} (all of it in ${relative(process.cwd(), LOG)})`)
+}

@@ -1,0 +1,103 @@
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { withoutStartingServices } from './quiet-services.mjs'
+import { attempt, reasonIn, StepError, say } from './step.mjs'
+
+/** For each set, the program that shows that a Debian package is there. */
+const SETS = {
+  runtime: {
+    haproxy: 'haproxy',
+    wg: 'wireguard-tools',
+    nft: 'nftables',
+    conntrack: 'conntrack',
+    fping: 'fping',
+    ip: 'iproute2',
+  },
+  demo: {
+    mosquitto: 'mosquitto',
+    'prometheus-node-exporter': 'prometheus-node-exporter',
+    curl: 'curl',
+    ping: 'iputils-ping',
+  },
+  bench: { wrk: 'wrk' },
+  test: { chromium: 'chromium', openssl: 'openssl', pgrep: 'procps', 'systemd-analyze': 'systemd' },
+}
+
+/** Packages whose programs Debian would run as services of its own. */
+const SERVICES = ['haproxy', 'mosquitto', 'prometheus-node-exporter', 'nftables']
+
+const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`
+
+export function hasProgram(name, path = PATH) {
+  return path.split(':').some((folder) => {
+    try {
+      const file = join(folder, name)
+      accessSync(file, constants.X_OK)
+      return folder !== '' && statSync(file).isFile()
+    } catch {
+      return false
+    }
+  })
+}
+
+/** The libraries of the machine's own architecture lie in a folder named after it. */
+function hasLibrary(file) {
+  const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
+  const triplets = readdirSync('/usr/lib').filter((name) => name.includes('-linux-'))
+  return [...folders, ...triplets.map((name) => `/usr/lib/${name}`)].some((folder) =>
+    existsSync(join(folder, file)),
+  )
+}
+
+async function kernelHasWireGuard() {
+  if (existsSync('/sys/module/wireguard')) return true
+  if (!hasProgram('modprobe')) return false
+  return (await attempt('modprobe', ['wireguard'], { seconds: 10, env: { PATH } })) === undefined
+}
+
+/** Names of the Debian packages that are missing for the given sets. */
+async function missingPackages(sets) {
+  const wanted = Object.assign({}, ...sets.map((set) => SETS[set]))
+  const missing = Object.keys(wanted).filter((program) => !hasProgram(program))
+  const packages = missing.map((program) => wanted[program])
+  if (sets.includes('runtime') && !hasProgram('wireguard-go') && !(await kernelHasWireGuard()))
+    packages.push('wireguard-go')
+  // The Node of this repository is linked against it, and a minimal Debian has none.
+  if (!hasLibrary('libatomic.so.1')) packages.push('libatomic1')
+  return packages
+}
+
+function isDebian() {
+  if (!existsSync('/etc/os-release') || !hasProgram('apt-get')) return false
+  return /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(readFileSync('/etc/os-release', 'utf8'))
+}
+
+const APT = { DEBIAN_FRONTEND: 'noninteractive', PATH }
+
+async function aptInstall(packages) {
+  const args = ['-o', 'DPkg::Lock::Timeout=60', '-o', 'Acquire::Retries=2', 'install', '-y']
+  const install = () =>
+    attempt('apt-get', [...args, '--no-install-recommends', ...packages], { seconds: 300, env: APT })
+  if ((await install()) === undefined) return
+  // Package lists that are empty or old are the usual reason; they are fetched only then.
+  const update = await attempt('apt-get', ['-o', 'Acquire::Retries=2', 'update'], { seconds: 120, env: APT })
+  const failure = await install()
+  if (failure === undefined) return
+  const because = reasonIn(update ?? failure)
+  throw new StepError(
+    `apt-get could not install ${packages.join(' ')}: ${because}. Install them yourself, then try again`,
+  )
+}
+
+/**
+ * Installs what is missing, as root on Debian or Ubuntu. Elsewhere it does nothing: `npm start` then says
+ * what it goes without, and the tests fail.
+ */
+export async function installSystemPackages(sets) {
+  if (sets.length === 0 || process.platform !== 'linux' || process.getuid() !== 0 || !isDebian()) return
+  const packages = await missingPackages(sets)
+  if (packages.length === 0) return
+  say(`Installing the system packages ${packages.join(', ')} …`)
+  const services = packages.filter((name) => SERVICES.includes(name))
+  await withoutStartingServices(services, () => aptInstall(packages))
+}

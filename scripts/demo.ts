@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import { signIn } from './demo/api.ts'
+import { HERE, inSite, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
+import { findFault, listVisits, renderVisit, type Visit } from './demo/visits.ts'
+import { findFreePort } from './lib/bind.ts'
+import { type Environment, ROOT } from './lib/environment.ts'
+import { CommandError, runCommand } from './lib/errors.ts'
+import { must, run } from './lib/exec.ts'
+import { findHolder } from './lib/lock.ts'
+import { observeMachine } from './lib/machine.ts'
+import { runInstallation } from './lib/run-installation.ts'
+import { untilSignal } from './lib/signal.ts'
+import { takeTrafficDown } from './lib/traffic.ts'
+
+/** Everything of the demonstration is in here, has "demo" in its name, or listens on ports of its own. */
+const DATA_DIR = '/var/lib/postern-demo'
+const SITE_DIR = join(DATA_DIR, 'site')
+const DOMAINS = { metrics: 'metrics.demo.example', mqtt: 'mqtt.demo.example' }
+const NODE = join(ROOT, 'node_modules/.bin/node')
+const AGENT = join(ROOT, 'apps/agent/dist/postern.mjs')
+const AGENT_PLACE = [`--config-dir=${join(SITE_DIR, 'agent')}`]
+
+const say = (text: string) => void process.stdout.write(text)
+
+/** `npm run demo`: an installation and a private site on this machine, until Ctrl-C; `--once` tries it and ends. */
+async function demo(path: string, isOnce: boolean): Promise<number> {
+  const { isRoot, isLinux } = observeMachine()
+  if (!isRoot || !isLinux)
+    throw new CommandError('the demonstration makes networks, so it needs root on Linux')
+  const holder = findHolder(installationPaths(DATA_DIR).starterPid)
+  if (holder) throw new CommandError(`the demonstration is already running (pid ${holder.pid})`)
+  await sweep(path)
+  const password = randomBytes(9).toString('base64url')
+  const environment = await chooseSettings(path, password)
+  const { promise: enough, resolve: end } = Promise.withResolvers<number>()
+  void untilSignal().then(() => end(0))
+  try {
+    await makeSite()
+    await runInstallation(environment, enough, {
+      onServer: () => say('The installation is up. Connecting the private site …\n'),
+      onEdge: () => void present(environment, password, isOnce).then((code) => isOnce && end(code), fail),
+      warn: (text) => void process.stderr.write(text),
+    })
+  } finally {
+    await sweep(path)
+    say('Everything of the demonstration is removed.\n')
+  }
+  return enough
+
+  function fail(error: unknown): void {
+    process.stderr.write(`postern: ${error instanceof Error ? error.message : error}\n`)
+    end(1)
+  }
+}
+
+/** Ports beside those of a real installation, so that both can run at once. */
+async function chooseSettings(path: string, password: string): Promise<Environment> {
+  return {
+    PATH: path,
+    POSTERN_DATA_DIR: DATA_DIR,
+    POSTERN_PUBLIC_HOST: HERE,
+    POSTERN_HTTP_PORT: String(await findFreePort(8080, 'tcp')),
+    POSTERN_HTTPS_PORT: String(await findFreePort(8443, 'tcp')),
+    POSTERN_CONSOLE_PORT: String(await findFreePort(3300, 'tcp')),
+    POSTERN_TUNNEL_PORT: String(await findFreePort(51900, 'udp')),
+    POSTERN_TUNNEL_NETWORK: '10.213.0.0/16',
+    POSTERN_TUNNEL_INTERFACE: 'postern-demo',
+    POSTERN_ADMIN_PASSWORD: password,
+  }
+}
+
+async function present(settings: Environment, password: string, isOnce: boolean): Promise<number> {
+  const origin = `http://127.0.0.1:${settings.POSTERN_CONSOLE_PORT}`
+  mkdirSync(SITE_DIR, { recursive: true, mode: 0o700 })
+  startSitePrograms(SITE_DIR)
+  const api = await signIn(origin, 'admin', password)
+  const node = await api.createNode('Demo site')
+  const { publicUrl, caFingerprint } = await api.getConfig()
+  say(await connectSite(publicUrl, caFingerprint, node.token))
+  for (const [name, domain] of Object.entries(DOMAINS)) {
+    const backendPort = PORTS[name as keyof typeof DOMAINS] // the keys of both are the same two words
+    await api.untilLive(await api.publish(node.id, { name, domain, backendPort, skipValidation: true }))
+  }
+  const visits = listVisits(Number(settings.POSTERN_HTTPS_PORT), DOMAINS)
+  const faults = await check(visits)
+  say(
+    `\nConsole: ${origin}/   admin / ${password}\n\nFrom this machine:\n\n${visits.map(renderVisit).join('\n')}\n`,
+  )
+  say(faults === 0 ? 'Both were tried just now and answer.\n' : '')
+  if (!isOnce) say('Ctrl-C removes all of it.\n')
+  return faults === 0 ? 0 : 1
+}
+
+/** The token goes by the environment, which only root can see. */
+async function connectSite(url: string, fingerprint: string, token: string): Promise<string> {
+  const flags = [`--url=${url}`, `--fingerprint=${fingerprint}`, '--interface=postern-demo-n', '--no-service']
+  const [program = '', ...args] = inSite(NODE, AGENT, 'connect', ...flags, ...AGENT_PLACE)
+  return must(program, args, 60_000, { PATH: process.env.PATH ?? '', POSTERN_TOKEN: token })
+}
+
+async function check(visits: readonly Visit[]): Promise<number> {
+  const faults = await Promise.all(visits.map(findFault))
+  for (const [index, fault] of faults.entries())
+    if (fault) process.stderr.write(`${visits[index]?.title}: ${fault}\n`)
+  return faults.filter(Boolean).length
+}
+
+/** Takes away whatever a demonstration left, also one that was killed. */
+async function sweep(path: string): Promise<void> {
+  const [program = '', ...args] = inSite(NODE, AGENT, 'disconnect', ...AGENT_PLACE)
+  if (existsSync(SITE_DIR)) await run(program, args, 20_000)
+  await removeSite()
+  if (!existsSync(DATA_DIR)) return
+  await takeTrafficDown({
+    PATH: path,
+    POSTERN_DATA_DIR: DATA_DIR,
+    POSTERN_PUBLIC_HOST: HERE,
+    POSTERN_TUNNEL_INTERFACE: 'postern-demo',
+  })
+  rmSync(DATA_DIR, { recursive: true, force: true })
+}
+
+await runCommand(() => demo(process.env.PATH ?? '', process.argv.includes('--once')))

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { launchQuietly, must, run } from '../lib/exec.ts'
+
+/**
+ * The private site: a network namespace that reaches this machine by one cable, and that nothing else reaches.
+ * The addresses are of the range that is kept for examples.
+ */
+const NAMESPACE = 'postern-demo'
+const CABLE = { here: 'postern-demo-h', there: 'postern-demo-s' }
+export const HERE = '198.51.100.1'
+const THERE = '198.51.100.2'
+export const PORTS = { metrics: 9100, mqtt: 9001 }
+
+export const inSite = (...argv: string[]) => ['ip', 'netns', 'exec', NAMESPACE, ...argv]
+
+export async function makeSite(): Promise<void> {
+  await must('ip', ['netns', 'add', NAMESPACE])
+  await must('ip', [
+    'link',
+    'add',
+    CABLE.here,
+    'type',
+    'veth',
+    'peer',
+    'name',
+    CABLE.there,
+    'netns',
+    NAMESPACE,
+  ])
+  await must('ip', ['addr', 'add', `${HERE}/30`, 'dev', CABLE.here])
+  await must('ip', ['link', 'set', CABLE.here, 'up'])
+  await must('ip', ['-n', NAMESPACE, 'link', 'set', 'lo', 'up'])
+  await must('ip', ['-n', NAMESPACE, 'addr', 'add', `${THERE}/30`, 'dev', CABLE.there])
+  await must('ip', ['-n', NAMESPACE, 'link', 'set', CABLE.there, 'up'])
+  await must('ip', ['-n', NAMESPACE, 'route', 'add', 'default', 'via', HERE])
+}
+
+/** Two programs of Debian that know nothing of Postern. */
+export function startSitePrograms(dir: string): void {
+  const configuration = join(dir, 'mosquitto.conf')
+  // Mosquitto does not start with a WebSocket listener alone.
+  const listeners = ['listener 1883 127.0.0.1', `listener ${PORTS.mqtt}`, 'protocol websockets']
+  writeFileSync(configuration, `${['user root', 'allow_anonymous true', ...listeners].join('\n')}\n`)
+  launchQuietly(inSite('mosquitto', '-c', configuration), join(dir, 'mosquitto.log'))
+  const exporter = ['prometheus-node-exporter', `--web.listen-address=:${PORTS.metrics}`]
+  launchQuietly(inSite(...exporter), join(dir, 'exporter.log'))
+}
+
+/** Ends everything that runs in the site, and takes it away. Nothing happens when there is none. */
+export async function removeSite(): Promise<void> {
+  const { stdout } = await run('ip', ['netns', 'pids', NAMESPACE])
+  for (const pid of stdout.split('\n').filter(Boolean)) await run('kill', ['-9', pid])
+  await run('ip', ['netns', 'del', NAMESPACE])
+  await run('ip', ['link', 'del', CABLE.here])
+}

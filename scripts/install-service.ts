@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import { parseSettings } from '@postern/contract/settings'
+import { publicUrl, readConfig } from '../apps/server/src/config.ts'
+import { observeNetwork } from '../apps/server/src/network.ts'
+import { renderBanner } from './lib/banner.ts'
+import { type Environment, ROOT } from './lib/environment.ts'
+import { parseEnvironmentFile, renderEnvironmentFile } from './lib/environment-file.ts'
+import { CommandError, runCommand } from './lib/errors.ts'
+import { must } from './lib/exec.ts'
+import { prepareInstallation } from './lib/installation.ts'
+import { untilServerThere } from './lib/server-socket.ts'
+import { stopStarter } from './lib/starter.ts'
+import { isSystemdThere, UNITS } from './lib/systemd.ts'
+import { renderUnit } from './lib/unit.ts'
+
+const SETTINGS_FILE = '/etc/postern/environment'
+const UNIT_DIR = '/etc/systemd/system'
+
+/** `npm run install-service`: units that start server and edge at boot. `--print` shows them and changes nothing. */
+async function installService(environment: Environment, args: readonly string[]): Promise<number> {
+  const values = { ...readSettingsFile(), ...ownSettings(environment) }
+  const settings = parseSettings(values)
+  const { programDir } = installationPaths(settings.POSTERN_DATA_DIR)
+  const unit = (name: string) =>
+    renderUnit(readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8'), {
+      NODE: join(ROOT, 'node_modules/node/bin/node'),
+      ROOT,
+      DATA_DIR: settings.POSTERN_DATA_DIR,
+      PROGRAM: programDir,
+      ENVIRONMENT: SETTINGS_FILE,
+    })
+  if (args.includes('--print')) {
+    for (const name of UNITS) process.stdout.write(`# ${UNIT_DIR}/${name}\n${unit(name)}\n`)
+    return 0
+  }
+  if (!isSystemdThere()) throw new CommandError('systemd does not run here: start it with npm start')
+  if (process.getuid?.() !== 0) throw new CommandError('units are written by root only: use sudo')
+  for (const name of UNITS) writeFileSync(join(UNIT_DIR, name), unit(name), { mode: 0o644 })
+  await install(values)
+  return 0
+}
+
+/** Values of an earlier installation stay unless the environment has another one now. */
+function readSettingsFile(): Record<string, string> {
+  return existsSync(SETTINGS_FILE) ? parseEnvironmentFile(readFileSync(SETTINGS_FILE, 'utf8')) : {}
+}
+
+function ownSettings(environment: Environment): Record<string, string> {
+  const own = Object.entries(environment).filter(([name, value]) => name.startsWith('POSTERN_') && value)
+  return Object.fromEntries(own) as Record<string, string> // empty ones are filtered out above
+}
+
+async function install(values: Record<string, string>): Promise<void> {
+  const installation = await prepareInstallation(values)
+  const { paths, settings } = installation
+  const { POSTERN_ADMIN_PASSWORD: given, ...kept } = values
+  const generated = existsSync(paths.database) || given ? undefined : randomBytes(12).toString('base64url')
+  const password = given ?? generated
+  await stopStarter(paths.starterPid)
+  // The password is in the file only until the account is made; from then on the database is the truth.
+  writeSettingsFile(password ? { ...kept, POSTERN_ADMIN_PASSWORD: password } : kept)
+  try {
+    await must('systemctl', ['daemon-reload'], 30_000)
+    await must('systemctl', ['enable', ...UNITS], 30_000)
+    await must('systemctl', ['restart', ...UNITS], 60_000)
+    await untilServerThere(paths.serverSocket)
+  } finally {
+    writeSettingsFile(kept)
+  }
+  const config = readConfig(observeNetwork(), values)
+  const username = settings.POSTERN_ADMIN_USERNAME
+  process.stdout.write(
+    renderBanner({
+      version: config.version,
+      publicUrl: publicUrl(config),
+      consolePort: settings.POSTERN_CONSOLE_PORT,
+      dataDir: settings.POSTERN_DATA_DIR,
+      generatedAdmin: generated ? { username, password: generated } : undefined,
+    }),
+  )
+}
+
+function writeSettingsFile(values: Record<string, string>): void {
+  mkdirSync('/etc/postern', { recursive: true, mode: 0o755 })
+  writeFileSync(SETTINGS_FILE, renderEnvironmentFile(values), { mode: 0o600 })
+  chmodSync(SETTINGS_FILE, 0o600)
+}
+
+await runCommand(() => installService(process.env, process.argv.slice(2)))

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { renderBanner, renderDataPlane } from './banner.ts'
+
+const banner = {
+  version: '1.2.3',
+  publicUrl: 'https://203.0.113.1',
+  consolePort: 3000,
+  dataDir: '/var/lib/postern',
+}
+
+test('both addresses, and no password when none was made', () => {
+  const text = renderBanner(banner)
+  expect(text).toContain('https://203.0.113.1/')
+  expect(text).toContain('http://127.0.0.1:3000/')
+  expect(text).not.toContain('Password')
+})
+
+test('a generated password is shown with its account', () => {
+  const text = renderBanner({ ...banner, generatedAdmin: { username: 'admin', password: 'xyzzy' } })
+  expect(text).toMatch(/Username +admin\n +Password +xyzzy/)
+})
+
+test('the server cannot steer the terminal of the one who starts it', () => {
+  const text = renderBanner({ ...banner, generatedAdmin: { username: 'a\u001b[2J', password: 'x\u009bm' } })
+  expect(text).toMatch(/Username +a \[2J\n +Password +x m /)
+})
+
+test('without an edge only the address that works, and what is missing', () => {
+  const text = renderBanner({ ...banner, obstacle: 'it needs root' })
+  expect(text).not.toContain('203.0.113.1')
+  expect(text).toContain('not running: it needs root')
+})
+
+test('a part that is missing is not hidden behind the others', () => {
+  const ok = { state: 'ok', detail: 'HAProxy 2.6.12' } as const
+  expect(renderDataPlane({ haproxy: ok, wireguard: ok, nftables: ok })).toContain('HAProxy 2.6.12, HAProxy')
+  const text = renderDataPlane({
+    haproxy: ok,
+    wireguard: { state: 'missing', detail: 'wg is not installed' },
+    nftables: ok,
+  })
+  expect(text).toContain('wireguard MISSING: wg is not installed')
+})

@@ -1,0 +1,50 @@
+import type { DataPlane } from '@postern/contract/edge'
+import { printable } from './printable.ts'
+
+export interface Banner {
+  version: string
+  publicUrl: string
+  consolePort: number
+  dataDir: string
+  /** Only on the first start, and only when no password was given. */
+  generatedAdmin?: { username: string; password: string } | undefined
+  /** Why no edge runs here; absent when one does. */
+  obstacle?: string | undefined
+}
+
+const line = (label: string, text: string) => `  ${label.padEnd(11)} ${printable(text)}`
+
+export function renderBanner(banner: Banner): string {
+  const local = `http://127.0.0.1:${banner.consolePort}/`
+  const admin = banner.generatedAdmin
+  const lines = [
+    `Postern ${banner.version} is running.`,
+    '',
+    ...(banner.obstacle
+      ? [line('Console', local)]
+      : [line('Console', `${banner.publicUrl}/`), line('', local)]),
+    ...(admin
+      ? [line('Username', admin.username), line('Password', `${admin.password}  (shown only now)`)]
+      : []),
+    line('Data', banner.dataDir),
+    ...(banner.obstacle ? [line('Data plane', `not running: ${banner.obstacle}`)] : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** One line when all is well, else one line for each part that is not. */
+export function renderDataPlane(dataPlane: DataPlane): string {
+  const parts = Object.values(dataPlane)
+  if (parts.every(({ state }) => state === 'ok'))
+    return `${line('Data plane', parts.map(({ detail }) => detail).join(', '))}\n`
+  const label = { ok: 'ok', failed: 'FAILED', missing: 'MISSING' }
+  const rows = Object.entries(dataPlane).map(
+    ([name, { state, detail }]) => `${name} ${label[state]}: ${detail}`,
+  )
+  return `${rows.map((row, index) => line(index === 0 ? 'Data plane' : '', row)).join('\n')}\n`
+}
+
+export const renderHint = (withEdge: boolean) =>
+  withEdge
+    ? '\nCtrl-C stops server and edge, and traffic goes on. `npm stop` ends the traffic too.\n'
+    : '\nCtrl-C stops the server.\n'

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import { CommandError } from './errors.ts'
+import { giveDirectory } from './ownership.ts'
+import type { Identities, Identity } from './users.ts'
+
+const ROOT: Identity = { uid: 0, gid: 0 }
+
+/**
+ * Makes the data directory as installation.ts describes it; what is right already stays untouched.
+ * @param identities absent without root: everything then belongs to the one who starts
+ */
+export function prepareDataDir(dataDir: string, identities?: Identities): void {
+  const paths = installationPaths(dataDir)
+  makeOuter(dataDir)
+  makeDirectory(paths.serverDir, 0o700, identities?.server)
+  // Set-group-id, so that the server's socket gets the group of HAProxy, of which the server is no member.
+  const runOwner = identities && { uid: identities.server.uid, gid: identities.proxy.gid }
+  makeDirectory(paths.runDir, runOwner ? 0o2750 : 0o750, runOwner)
+  makeDirectory(paths.edgeDir, 0o700, identities && ROOT)
+  if (identities) makeDirectory(paths.programDir, 0o755, ROOT)
+  makeEdgeToken(paths.edgeToken, identities && { uid: 0, gid: identities.server.gid })
+}
+
+function makeOuter(dataDir: string): void {
+  if (!existsSync(dataDir)) {
+    tryTo(`create ${dataDir}`, () => makeWithParents(dataDir))
+    return
+  }
+  const { uid, gid, mode } = statSync(dataDir)
+  const isMine = uid === (process.getuid?.() ?? uid)
+  // Many users have a group of their own, which may write to all that they make.
+  const isOthersToo = mode & 0o002 || (mode & 0o020 && gid !== (process.getgid?.() ?? gid))
+  if (!isMine || isOthersToo)
+    throw new CommandError(
+      `${dataDir} must belong to the user who starts Postern, and nobody else may write to it: set POSTERN_DATA_DIR to another directory`,
+    )
+}
+
+/** Not `recursive: true`: that never ends below /proc and its like, where a directory cannot be made. */
+function makeWithParents(path: string): void {
+  if (existsSync(path)) return
+  makeWithParents(dirname(path))
+  mkdirSync(path, { mode: 0o755 })
+}
+
+function makeDirectory(path: string, mode: number, owner?: Identity): void {
+  tryTo(`create ${path}`, () => {
+    makeWithParents(path)
+    if (owner) giveDirectory(path, owner)
+    if ((statSync(path).mode & 0o7777) !== mode) chmodSync(path, mode)
+  })
+}
+
+/** What the edge shows to the server; made once, read by root and by the server only. */
+function makeEdgeToken(path: string, owner?: Identity): void {
+  tryTo(`write ${path}`, () => {
+    if (!existsSync(path)) {
+      const fresh = `${path}.tmp`
+      writeFileSync(fresh, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+      renameSync(fresh, path)
+    }
+    if (owner) chownSync(path, owner.uid, owner.gid)
+    chmodSync(path, owner ? 0o640 : 0o600)
+  })
+}
+
+function tryTo(what: string, action: () => void): void {
+  try {
+    action()
+  } catch (error) {
+    throw new CommandError(`cannot ${what}: ${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { environmentOf, readSettings } from './environment.ts'
+
+const root = { isRoot: true, isLinux: true, missingCapabilities: [] }
+const person = { ...root, isRoot: false }
+
+test('without root the data directory is below the home', () => {
+  expect(readSettings({}, root).POSTERN_DATA_DIR).toBe('/var/lib/postern')
+  expect(readSettings({}, person).POSTERN_DATA_DIR).toMatch(/\/\.local\/share\/postern$/)
+  expect(readSettings({ POSTERN_DATA_DIR: '/srv/p' }, person).POSTERN_DATA_DIR).toBe('/srv/p')
+})
+
+test('programs get the settings and the search path, and nothing else', () => {
+  const environment = {
+    PATH: '/bin',
+    POSTERN_HTTP_PORT: '8080',
+    POSTERN_ADMIN_PASSWORD: 'a-secret-word',
+    POSTERN_LOG_LEVEL: '',
+    AWS_SECRET_ACCESS_KEY: 'x',
+    NODE_OPTIONS: '--inspect',
+  }
+  const common = { NODE_ENV: 'production', PATH: '/bin', POSTERN_HTTP_PORT: '8080' }
+  expect(environmentOf('server', environment, root)).toEqual({
+    ...common,
+    POSTERN_ADMIN_PASSWORD: 'a-secret-word',
+  })
+  expect(environmentOf('edge', environment, root)).toEqual(common)
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { nextDelay, Program } from './program.ts'
+
+function programOf(code: string, onRestart = (_how: string) => {}) {
+  const lines: string[] = []
+  const program = new Program({
+    name: 'thing',
+    argv: [process.execPath, '-e', code],
+    env: {},
+    cwd: '/',
+    onLine: (line) => lines.push(line),
+    onRestart: (_, how) => onRestart(how),
+  })
+  return { program, lines }
+}
+
+test('it is ready when it says so, and stops when asked', async () => {
+  const { program } = programOf(
+    "process.send({ type: 'other' }); process.send({ type: 'ready', a: 1 }); setInterval(() => {}, 1e3)",
+  )
+  expect(await program.ready).toEqual({ type: 'ready', a: 1 })
+  await program.stop()
+})
+
+test('a first life that ends before it is ready is an error that says how', async () => {
+  const { program, lines } = programOf("console.error('port 80 is taken'); process.exit(1)")
+  await expect(program.ready).rejects.toThrow('the thing did not start (exit code 1)')
+  await program.stop()
+  expect(lines).toEqual(['port 80 is taken'])
+})
+
+test('a program that cannot be started at all is an error too', async () => {
+  const options = { name: 'thing', argv: ['/nonexistent'], env: {}, cwd: '/', onLine() {}, onRestart() {} }
+  const program = new Program(options)
+  await expect(program.ready).rejects.toThrow('ENOENT')
+  await program.stop()
+})
+
+test('one that crashes later is started again', async () => {
+  const code =
+    "process.send({ type: 'ready', pid: process.pid }); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100)"
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let restarts = 0
+  const { program } = programOf(code, (how) => ++restarts === 2 && resolve(how))
+  await program.ready
+  expect(await promise).toBe('SIGKILL')
+  await program.stop()
+}, 15_000)
+
+test('one that ignores the polite signal is ended all the same', async () => {
+  const { program } = programOf(
+    "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e3); process.send({ type: 'ready' })",
+  )
+  await program.ready
+  await program.stop()
+}, 15_000)
+
+test('the delay grows to a limit, and a long life forgets it', () => {
+  expect(nextDelay(500, 10)).toBe(1000)
+  expect(nextDelay(30_000, 10)).toBe(30_000)
+  expect(nextDelay(30_000, 120_000)).toBe(500)
+})

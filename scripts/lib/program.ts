@@ -1,0 +1,93 @@
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChildProcess, type LaunchOptions, launch } from './exec.ts'
+
+/** How long a program may take to say that it is ready, and to end when it is asked to, in ms. */
+const READY_LIMIT = 30_000
+const STOP_LIMIT = 8_000
+const FIRST_DELAY = 500
+const MAX_DELAY = 30_000
+/** A program that lived this long starts again without a growing delay. */
+const STEADY = 60_000
+
+export interface ProgramOptions extends LaunchOptions {
+  name: string
+  argv: readonly string[]
+  onLine: (line: string) => void
+  onRestart: (name: string, how: string, delay: number) => void
+}
+
+/** The delay before the next start, in ms. @param lived how long the last life was, in ms */
+export function nextDelay(previous: number, lived: number): number {
+  return lived > STEADY ? FIRST_DELAY : Math.min(previous * 2, MAX_DELAY)
+}
+
+/** One of our programs, started again whenever it ends by itself. */
+export class Program {
+  /** The message with which it said that it is ready; rejects when its first life ends before. */
+  readonly ready: Promise<unknown>
+  readonly #options: ProgramOptions
+  readonly #stop = new AbortController()
+  readonly #ended: Promise<void>
+  #child: ChildProcess | undefined
+
+  constructor(options: ProgramOptions) {
+    this.#options = options
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const limit = setTimeout(
+      () => reject(new Error(`the ${options.name} was not ready in time`)),
+      READY_LIMIT,
+    )
+    this.ready = promise
+    this.#ended = this.#supervise(resolve, reject).finally(() => clearTimeout(limit))
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await end(this.#child)
+    await this.#ended
+  }
+
+  /** The first life that ends before it is ready is the last: what keeps it from starting is for a person. */
+  async #supervise(onReady: (message: unknown) => void, onFailure: (error: Error) => void): Promise<void> {
+    let delay = FIRST_DELAY / 2
+    let wasReady = false
+    while (!this.#stop.signal.aborted) {
+      const born = performance.now()
+      const how = await this.#live((message) => {
+        wasReady = true
+        onReady(message)
+      })
+      if (this.#stop.signal.aborted) return
+      if (!wasReady) return onFailure(new Error(`the ${this.#options.name} did not start (${how})`))
+      delay = nextDelay(delay, performance.now() - born)
+      this.#options.onRestart(this.#options.name, how, delay)
+      // Rejects when it is aborted, and then the loop ends.
+      await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => undefined)
+    }
+  }
+
+  /** One life. @returns how it ended */
+  #live(onReady: (message: unknown) => void): Promise<string> {
+    const child = launch(this.#options.argv, this.#options)
+    this.#child = child
+    if (child.stderr) createInterface({ input: child.stderr }).on('line', this.#options.onLine)
+    child.on('message', (message) => isReady(message) && onReady(message))
+    return new Promise<string>((done) => {
+      child.once('error', (error) => done(error.message))
+      child.once('exit', (code, signal) => done(signal ?? `exit code ${code}`))
+    })
+  }
+}
+
+function isReady(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready'
+}
+
+async function end(child?: ChildProcess): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT)
+  child.kill('SIGTERM')
+  await new Promise((resolve) => child.once('exit', resolve))
+  clearTimeout(force)
+}

@@ -1,0 +1,97 @@
+import type { DataPlane } from '@postern/contract/edge'
+import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
+import { observeNetwork } from '../../apps/server/src/network.ts'
+import type { Banner } from './banner.ts'
+import { type Environment, ROOT } from './environment.ts'
+import { CommandError } from './errors.ts'
+import { type Installation, prepareInstallation } from './installation.ts'
+import { releaseLock, takeLock } from './lock.ts'
+import { assertPortsFree } from './ports.ts'
+import type { Program } from './program.ts'
+import { type Say, startEdge, startServer } from './programs.ts'
+import { openProgramView, type ProgramView } from './readable-program.ts'
+import { parseEdgeReady, parseServerReady } from './ready.ts'
+import { assertNoServer } from './server-socket.ts'
+
+export interface Listeners {
+  /** The server answers; the words for it are the caller's. */
+  onServer(banner: Banner): void
+  /** The edge has made the machine as wanted, or says which part it cannot. */
+  onEdge(dataPlane: DataPlane): void
+  warn: Say
+}
+
+/**
+ * Runs server and edge until the signal, then stops both; the traffic goes on.
+ * @throws SettingsError, CommandError when they cannot be started
+ */
+export async function runInstallation(
+  environment: Environment,
+  until: Promise<unknown>,
+  listeners: Listeners,
+): Promise<void> {
+  const installation = await prepareInstallation(environment)
+  const { paths, settings, obstacle } = installation
+  const holder = takeLock(paths.starterPid)
+  if (holder) throw new CommandError(`it is already running (pid ${holder.pid}): npm stop ends it`)
+  try {
+    await assertNoServer(paths.serverSocket)
+    await assertPortsFree(settings, !obstacle)
+    await runPrograms(installation, until, listeners)
+  } finally {
+    releaseLock(paths.starterPid)
+  }
+}
+
+async function runPrograms(
+  installation: Installation,
+  until: Promise<unknown>,
+  listeners: Listeners,
+): Promise<void> {
+  const { identities, paths } = installation
+  const view: ProgramView = identities
+    ? await openProgramView(ROOT, paths.programDir, identities.server)
+    : { root: ROOT, enter: [], close: () => undefined }
+  const programs: Program[] = []
+  let isOver = false
+  const over = until.then(() => {
+    isOver = true
+  })
+  try {
+    await Promise.race([startAll(installation, view, programs, listeners, () => isOver), over])
+    await over
+  } finally {
+    await Promise.all(programs.map((program) => program.stop()))
+    view.close()
+  }
+}
+
+/** @param programs filled with what was started, so that it can be stopped at any moment */
+async function startAll(
+  installation: Installation,
+  view: ProgramView,
+  programs: Program[],
+  { onServer, onEdge, warn }: Listeners,
+  isOver: () => boolean,
+): Promise<void> {
+  const { environment, settings, obstacle } = installation
+  const { POSTERN_CONSOLE_PORT: consolePort, POSTERN_DATA_DIR: dataDir } = settings
+  const config = readConfig(observeNetwork(), { ...environment, POSTERN_DATA_DIR: dataDir })
+  const server = startServer(installation, view, warn)
+  programs.push(server)
+  const { generatedAdmin } = parseServerReady(await isReady(server))
+  if (isOver()) return
+  const { version } = config
+  onServer({ version, publicUrl: publicUrl(config), consolePort, dataDir, generatedAdmin, obstacle })
+  if (obstacle) return
+  const edge = startEdge(installation, warn)
+  programs.push(edge)
+  onEdge(parseEdgeReady(await isReady(edge)))
+}
+
+/** A program that does not start has said why itself; this says which one it was. */
+async function isReady(program: Program): Promise<unknown> {
+  return program.ready.catch((error: unknown) => {
+    throw new CommandError(error instanceof Error ? error.message : String(error))
+  })
+}

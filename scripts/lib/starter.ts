@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CommandError } from './errors.ts'
+import { findHolder, isAlive } from './lock.ts'
+
+const LIMIT = 15_000
+
+/** Ends the starter whose lock this is, and with it server and edge. @returns whether one ran */
+export async function stopStarter(lock: string): Promise<boolean> {
+  const holder = findHolder(lock)
+  if (!holder) return false
+  try {
+    process.kill(holder.pid, 'SIGTERM')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EPERM')
+      throw new CommandError(`it was started by another user (pid ${holder.pid}): use sudo`)
+    if (code !== 'ESRCH') throw error
+  }
+  const deadline = performance.now() + LIMIT
+  while (isAlive(holder)) {
+    if (performance.now() > deadline)
+      throw new CommandError(
+        `pid ${holder.pid} did not end within ${LIMIT / 1000} s: look at it, then kill it`,
+      )
+    await sleep(50)
+  }
+  return true
+}

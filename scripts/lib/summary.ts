@@ -1,0 +1,36 @@
+/** What one runner did. */
+export interface Tally {
+  passed: number
+  failed: number
+}
+
+/** The fields of Vitest's JSON report that count. */
+export interface VitestReport {
+  numPassedTests: number
+  numFailedTests: number
+  numPendingTests: number
+  numTodoTests: number
+  testResults: readonly { status: string; assertionResults: readonly unknown[] }[]
+}
+
+/** A skipped test counts as failed, and so does a file that could not be loaded, and a run without any test. */
+export function tallyVitest(report: VitestReport | undefined): Tally {
+  if (!report) return { passed: 0, failed: 1 }
+  const broken = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  )
+  const failed = report.numFailedTests + report.numPendingTests + report.numTodoTests + broken.length
+  return { passed: report.numPassedTests, failed: failed === 0 && report.numPassedTests === 0 ? 1 : failed }
+}
+
+/** A checker that has no tests of its own is one test. An exit code that the report does not explain is a failure. */
+export function tallyExit(code: number, tally: Tally = { passed: code === 0 ? 1 : 0, failed: 0 }): Tally {
+  return code !== 0 && tally.failed === 0 ? { ...tally, failed: 1 } : tally
+}
+
+export function sum(tallies: readonly Tally[]): Tally {
+  return tallies.reduce((a, b) => ({ passed: a.passed + b.passed, failed: a.failed + b.failed }), {
+    passed: 0,
+    failed: 0,
+  })
+}

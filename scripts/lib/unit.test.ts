@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { UNITS } from './systemd.ts'
+import { renderUnit } from './unit.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const values = {
+  NODE: process.execPath,
+  ROOT,
+  DATA_DIR: '/var/lib/postern',
+  // On a machine with an installation this is a mount of the repository; here the repository itself.
+  PROGRAM: ROOT,
+  ENVIRONMENT: '/etc/postern/environment',
+}
+const template = (name: string) => readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')
+
+test('systemd accepts the units as they are written', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'units-'))
+  const files = UNITS.map((name) => join(dir, name))
+  for (const name of UNITS) writeFileSync(join(dir, name), renderUnit(template(name), values))
+  const { status, stdout, stderr } = spawnSync(
+    'systemd-analyze',
+    ['verify', '--recursive-errors=no', ...files],
+    {
+      encoding: 'utf8',
+      timeout: 15_000,
+    },
+  )
+  rmSync(dir, { recursive: true })
+  expect(stdout + stderr).toBe('')
+  expect(status).toBe(0)
+})
+
+test('the edge leaves its children alive, and the server is nobody', () => {
+  const [server, edge] = UNITS.map((name) => renderUnit(template(name), values))
+  expect(edge).toContain('\nKillMode=process\n')
+  expect(edge).not.toMatch(/^User=/m)
+  expect(server).toContain('\nUser=postern\n')
+  expect(server).toContain('\nCapabilityBoundingSet=\n')
+})
+
+test('a path that a unit file would read as something else is refused', () => {
+  expect(() => renderUnit('X=@ROOT@', { ROOT: '/home/a b' })).toThrow('plain path')
+  expect(() => renderUnit('X=@ROOT@', { ROOT: '/home/%h' })).toThrow('plain path')
+  expect(() => renderUnit('X=@OTHER@', {})).toThrow('@OTHER@')
+})

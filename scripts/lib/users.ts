@@ -1,0 +1,38 @@
+import { SYSTEM_USERS } from '@postern/contract/installation'
+import { CommandError } from './errors.ts'
+import { run } from './exec.ts'
+
+export interface Identity {
+  uid: number
+  gid: number
+}
+
+/** Whose the parts of the data directory are. */
+export interface Identities {
+  server: Identity
+  proxy: Identity
+}
+
+/** The system users of an installation, made when they are missing. Needs root. */
+export async function ensureUsers(): Promise<Identities> {
+  return { server: await ensureUser(SYSTEM_USERS.server), proxy: await ensureUser(SYSTEM_USERS.proxy) }
+}
+
+async function ensureUser(name: string): Promise<Identity> {
+  const existing = await findUser(name)
+  if (existing) return existing
+  const home = ['--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin']
+  const { stderr } = await run('useradd', ['--system', '--user-group', ...home, name]).catch((error) => ({
+    stderr: String(error),
+  }))
+  // Somebody else may have made it meanwhile, so the world is asked again rather than the exit code.
+  const made = await findUser(name)
+  if (!made) throw new CommandError(`cannot create the system user ${name}: ${stderr.trim()}`)
+  return made
+}
+
+async function findUser(name: string): Promise<Identity | undefined> {
+  const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
+  if (uid.code !== 0 || gid.code !== 0) return undefined
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+}

@@ -1,0 +1,24 @@
+import { installationPaths } from '@postern/contract/installation'
+import { type Environment, environmentOf, readSettings } from './lib/environment.ts'
+import { runCommand } from './lib/errors.ts'
+import { findEdgeObstacle, observeMachine } from './lib/machine.ts'
+import { stopStarter } from './lib/starter.ts'
+import { stopUnits } from './lib/systemd.ts'
+import { takeTrafficDown } from './lib/traffic.ts'
+
+/** `npm stop`: ends server and edge, however they were started, and then the traffic too. */
+async function stop(environment: Environment): Promise<number> {
+  const machine = observeMachine()
+  const settings = readSettings(environment, machine)
+  const wasStarted = await stopStarter(installationPaths(settings.POSTERN_DATA_DIR).starterPid)
+  const wasService = machine.isRoot && (await stopUnits())
+  process.stdout.write(
+    wasStarted || wasService ? 'Server and edge are stopped.\n' : 'Server and edge did not run.\n',
+  )
+  if (findEdgeObstacle(machine)) return 0
+  await takeTrafficDown(environmentOf('edge', environment, machine))
+  process.stdout.write('HAProxy, the tunnel and the rules of the firewall are gone.\n')
+  return 0
+}
+
+await runCommand(() => stop(process.env))

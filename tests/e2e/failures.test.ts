@@ -1,0 +1,224 @@
+import { connectPaperEdge } from '@postern/testkit/paper-edge'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { label, type Site, startSite, type Visit } from './harness.ts'
+import { choose, rowOf } from './steps.ts'
+
+/** What a person sees when something does not work: the reason, a way on, and never an empty list. */
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+describe('the server', () => {
+  it('that is gone leaves panels with Retry, and the lists come back with it', async () => {
+    const node = await site.api.createNode({ name: 'office' })
+    const visit = await site.open('/domains')
+    const { page } = visit
+    visit.forgive(/ERR_|Failed to load|The stream was lost|The form was not saved/)
+    await page.getByText('No domains yet').waitFor()
+    const go = (name: string) => page.getByRole('link', { name, exact: true }).click()
+    await go('Client / Nodes')
+    await page.getByRole('link', { name: 'office' }).click()
+    await page.getByText('No HTTP services yet').waitFor()
+    await go('Domain Names')
+    await page.getByText('No domains yet').waitFor()
+    // What is likely to be opened next is loaded when the page is at rest.
+    await page.waitForFunction(() =>
+      performance.getEntriesByType('resource').some(({ name }) => name.includes('ConfirmDialog')),
+    )
+    await page.waitForLoadState('networkidle')
+    await site.stopServer()
+    await page.getByRole('searchbox').fill('office')
+    await page.getByText('The domains could not be loaded').waitFor()
+    expect(await page.getByText(/No domains yet|Nothing matches/).count()).toBe(0)
+    await go('Client / Nodes')
+    await page.getByRole('searchbox').fill('office')
+    await page.getByText('The nodes could not be loaded').waitFor()
+    await page.getByText('Reconnecting').waitFor()
+    await page.getByRole('button', { name: 'Add Client' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel(label('Name')).fill('kept')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByRole('alert').getByText('The server could not be reached.').waitFor()
+    expect(await form.getByLabel(label('Name')).inputValue()).toBe('kept')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await site.startServer()
+    const retry = page.getByRole('button', { name: 'Retry' })
+    await retry.or(page.getByRole('link', { name: 'office' })).waitFor()
+    if (await retry.isVisible()) await retry.click()
+    await page.getByRole('link', { name: 'office' }).click()
+    await page.waitForURL(`**/nodes/${node.id}`)
+    await page.getByText('No HTTP services yet').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it.each([
+    [{ message: 'The body is not JSON' }, 'The body is not JSON'],
+    [{}, 'Unknown Error'],
+  ])('that cannot read a request is quoted in a toast: %o', async (json, words) => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    visit.forgive(/400|The form was not saved/)
+    await page.route('**/api/nodes', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 400, json }) : route.continue(),
+    )
+    await page.getByRole('button', { name: 'Add Client' }).click()
+    await page.getByLabel(label('Name')).fill('refused')
+    await page.keyboard.press('Enter')
+    await page.locator('.toast').getByText(words).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('that keeps its field errors one level deeper is understood', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    visit.forgive(/422|The form was not saved/)
+    const errors = { body: [{ field: 'name', message: 'is already somebody else' }] }
+    await page.route('**/api/nodes', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 422, json: { errors } })
+        : route.continue(),
+    )
+    await page.getByRole('button', { name: 'Add Client' }).click()
+    await page.getByLabel(label('Name')).fill('refused')
+    await page.keyboard.press('Enter')
+    await page.getByText('is already somebody else').waitFor()
+    expect(await page.getByLabel(label('Name')).getAttribute('aria-invalid')).toBe('true')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it.each([401, 403, 429])('that answers %i ends the session and remembers the page', async (status) => {
+    const visit = await site.open('/domains')
+    const { page } = visit
+    visit.forgive(/40[13]|429|Failed to load|The stream was lost/)
+    await page.getByText('No domains yet').waitFor()
+    await page.route('**/api/domains?*', (route) => route.fulfill({ status, json: { message: 'no' } }))
+    await page.getByRole('searchbox').fill('x')
+    await page.waitForURL('**/login')
+    expect(await visit.context.cookies()).toEqual([])
+    expect(await page.evaluate(() => localStorage.getItem('redirect'))).toMatch(/^\/domains/)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('a record that cannot be had', () => {
+  it.each([
+    ['/nodes/999999/http/1/logs', 'This service does not exist', 'Go to node'],
+    ['/domains/absent.example.com/logs', 'This domain does not exist', 'Domains'],
+    ['/nodes/abc', 'This node does not exist', 'Client / Nodes'],
+  ])('%s says so and leads back', async (path, words, back) => {
+    const visit = await site.open(path)
+    visit.forgive(/404|422|The stream was lost|Failed to load/)
+    await visit.page.getByText(words).waitFor()
+    await visit.page.getByRole('main').getByRole('link', { name: back }).waitFor()
+    await visit.expectAccessible()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the data plane', () => {
+  it('that misses a part or fails in one is on every page, in the words of the part', async () => {
+    const edge = await connectPaperEdge(site.paths)
+    const wireguard = { state: 'missing', detail: 'Neither the kernel nor wireguard-go is there' } as const
+    const haproxy = { state: 'failed', detail: 'Port 443 is taken by nginx' } as const
+    await edge.setDataPlane({ wireguard, haproxy })
+    const visit = await site.open('/')
+    const { page } = visit
+    await page
+      .getByText('WireGuard is missing: Neither the kernel nor wireguard-go is there. No node can connect.')
+      .first()
+      .waitFor()
+    await page
+      .getByText(/HAProxy does not work: Port 443 is taken by nginx\./)
+      .first()
+      .waitFor()
+    await syncMark(page, 'Data plane broken')
+    await visit.expectAccessible()
+    await page.clock.install()
+    await page.reload()
+    await edge.setDataPlane({})
+    await page.clock.runFor(6000)
+    await syncMark(page, 'In sync')
+    await page.locator('.banners').waitFor({ state: 'detached' })
+    edge.close()
+    await page.clock.runFor(6000)
+    await syncMark(page, 'Edge not connected')
+    expect(await page.locator('.banners').count()).toBe(0)
+    await page.clock.runFor(7000)
+    await page
+      .locator('.banners')
+      .getByText(/is not connected\. What is published keeps running/)
+      .waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the clipboard', () => {
+  it('that refuses is told in a toast', async () => {
+    const visit = await site.open('/')
+    const { page } = visit
+    visit.forgive(/Copying failed/)
+    await makeNode(visit, 'copied')
+    await page.evaluate(() =>
+      Object.defineProperty(navigator.clipboard, 'writeText', {
+        value: () => Promise.reject(new Error('no')),
+      }),
+    )
+    await page.getByRole('button', { name: 'Copy node token' }).click()
+    await page.getByText('Could not copy to the clipboard.').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('gets the token, and the icon is a tick for two seconds', async () => {
+    const visit = await site.open('/')
+    const { page } = visit
+    await page.clock.install()
+    await makeNode(visit, 'ticked')
+    const copy = page.getByRole('button', { name: 'Copy node token' })
+    await copy.click()
+    await copy.locator('.lucide-check').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^ptn_/)
+    await page.clock.runFor(1900)
+    expect(await copy.locator('.lucide-check').count()).toBe(1)
+    await page.clock.runFor(200)
+    await copy.locator('.lucide-copy').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+it('a deletion that the server refuses says why and changes nothing', async () => {
+  const node = await site.api.createNode({ name: 'host' })
+  await site.api.publish(node.id, { name: 'kept', domain: 'kept.example.com' })
+  const visit = await site.open('/domains')
+  const { page } = visit
+  visit.forgive(/409/)
+  await choose(page, 'Actions for kept.example.com', 'Delete Domain')
+  await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+  await page.locator('.toast.bad').getByText(/kept/).waitFor()
+  await rowOf(page, 'kept.example.com').waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+async function syncMark(page: Page, text: string): Promise<void> {
+  await page.locator('.sync').getByText(text).first().waitFor()
+}
+
+async function makeNode({ page }: Visit, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Create Node' }).click()
+  await page.getByLabel(label('Name')).fill(name)
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Your Node is Ready' }).waitFor()
+}

@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { label, type Site, startSite } from './harness.ts'
+import { choose, expectFocus, rowOf } from './steps.ts'
+
+/** Nothing needs a pointer, dialogs keep the focus and give it back, and nothing typed is lost unasked. */
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+it('creates a gateway and publishes a service by keyboard alone', async () => {
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
+  await tabTo(page, 'Add Client')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Client / Node Configuration' }).waitFor()
+  await expectFocus(page.getByLabel(label('Name')))
+  await page.keyboard.type('attic')
+  await tabTo(page, 'Act as a network gateway')
+  await page.keyboard.press('Space')
+  await tabTo(page, 'Subnet 1')
+  await page.keyboard.type('192.168.7.9/24')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Your Node is Ready' }).waitFor()
+  await tabTo(page, 'Got it!')
+  await page.keyboard.press('Enter')
+  await tabTo(page, 'Actions for attic')
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'View Node Details' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'attic' }).waitFor()
+  await page.getByText('No HTTP services yet').waitFor()
+
+  await tabTo(page, 'Add Service')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Expose HTTP Service on Node' }).waitFor()
+  await page.keyboard.type('printer')
+  await tabTo(page, 'Public HTTP Path')
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('/printer')
+  await tabTo(page, 'Hostname/IP')
+  await page.keyboard.type('192.168.7.40')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+  await page.keyboard.press('Escape')
+  await rowOf(page, 'printer').waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('a dialog keeps the focus inside and gives it back to what opened it', async () => {
+  await site.api.createNode({ name: 'kept' })
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  const add = page.getByRole('button', { name: 'Add Client' })
+  await add.click()
+  const dialog = page.getByRole('dialog')
+  // The dialog takes the focus, and gives it back from its last control to its first, a moment after the key.
+  const holdsFocus = () => dialog.evaluate((box) => box.contains(document.activeElement))
+  await expect.poll(holdsFocus).toBe(true)
+  for (let press = 0; press < 20; press++) {
+    await page.keyboard.press('Tab')
+    await expect.poll(holdsFocus).toBe(true)
+  }
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await expectFocus(add)
+  await choose(page, 'Actions for kept', 'Edit Node')
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await expectFocus(page.getByRole('button', { name: 'Actions for kept' }))
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('Escape and a click outside ask first when something was typed, and close at once when not', async () => {
+  const visit = await site.open('/domains')
+  const { page } = visit
+  const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
+  const question = page.getByRole('alertdialog', { name: 'Discard changes?' })
+  const leave = [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]
+  for (const go of leave) {
+    await page.getByRole('button', { name: 'Add Domain' }).first().click()
+    await form.waitFor()
+    await go()
+    await form.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Add Domain' }).first().click()
+    await form.getByLabel(label('Domain')).fill('typed.example.com')
+    await go()
+    await question.waitFor()
+    await page.getByRole('button', { name: 'Keep editing' }).click()
+    await question.waitFor({ state: 'detached' })
+    expect(await form.getByLabel(label('Domain')).inputValue()).toBe('typed.example.com')
+    await go()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await form.waitFor({ state: 'detached' })
+  }
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('what is shown once does not close by a click outside or Escape', async () => {
+  const visit = await site.open('/')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Create Node' }).click()
+  await page.getByLabel(label('Name')).fill('from home')
+  await page.keyboard.press('Enter')
+  const ready = page.getByRole('dialog', { name: 'Your Node is Ready' })
+  await ready.waitFor()
+  await page.mouse.click(5, 5)
+  await page.keyboard.press('Escape')
+  expect(await ready.isVisible()).toBe(true)
+  await ready.getByRole('button', { name: 'Got it!' }).click()
+  await page.waitForURL('**/nodes')
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('menus and the drawer close on Escape and on a click outside', async () => {
+  const visit = await site.open('/', { width: 390, height: 800 })
+  const { page } = visit
+  const home = page.getByRole('link', { name: 'Domain Names' })
+  const open = page.getByRole('button', { name: 'Open menu' })
+  for (const close of [() => page.keyboard.press('Escape'), () => page.mouse.click(380, 600)]) {
+    await open.click()
+    await home.waitFor()
+    await close()
+    await home.waitFor({ state: 'hidden' })
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const item = page.getByRole('menuitem', { name: 'Documentation' })
+  for (const close of [() => page.keyboard.press('Escape'), () => page.mouse.click(700, 850)]) {
+    await page.getByRole('button', { name: 'Help' }).click()
+    await item.waitFor()
+    await close()
+    await item.waitFor({ state: 'hidden' })
+  }
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+/** Presses Tab until the thing of that name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const names: (string | undefined)[] = []
+  for (let press = 0; press < 40; press++) {
+    await page.keyboard.press('Tab')
+    names.push(await page.evaluate(nameOfFocus))
+    if (names.at(-1) === name) return
+  }
+  expect(names).toContain(name)
+}
+
+function nameOfFocus(): string | undefined {
+  const element = document.activeElement
+  const labelText = element instanceof HTMLInputElement ? element.labels?.[0] : undefined
+  const text =
+    element?.getAttribute('aria-label') ??
+    (labelText?.querySelector('b') ?? labelText ?? element)?.textContent
+  return text?.replace(/\s*\*$/, '').trim()
+}

@@ -1,0 +1,119 @@
+import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { until } from '@postern/testkit/until'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import { label, type Site, startSite } from './harness.ts'
+import { lookAt, type Scene } from './scenes.ts'
+
+/** Every page and every dialog of a small company. */
+let site: Site
+let edge: PaperEdge
+let office: number
+let grafana: number
+
+const scenes: Scene[] = [
+  { name: 'login', path: () => '/login', signedIn: false, shows: 'Sign in' },
+  { name: 'home', path: () => '/', shows: 'Create Node' },
+  { name: 'nodes', path: () => '/nodes', shows: 'office' },
+  { name: 'node', path: () => `/nodes/${office}`, shows: 'grafana' },
+  { name: 'domains', path: () => '/domains', shows: 'app.example.com' },
+  { name: 'logs', path: () => `/nodes/${office}/http/${grafana}/logs`, shows: 'GET /api/live' },
+  { name: 'not-found', path: () => '/no/such/page', shows: 'Try searching for something else!' },
+  { name: 'node-form', path: () => '/nodes', act: openNodeForm, shows: 'Act as a network gateway' },
+  { name: 'node-ready', path: () => '/nodes', act: createNode, shows: 'Your Node is Ready' },
+  { name: 'http-form', path: () => `/nodes/${office}`, act: openServiceForm, shows: 'Blocked IPs' },
+  {
+    name: 'service-info',
+    path: () => `/nodes/${office}`,
+    act: openInfo,
+    shows: 'Your Service is Now Publicly Available',
+  },
+  { name: 'confirm', path: () => `/nodes/${office}`, act: openConfirm, shows: 'Yes' },
+]
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectPaperEdge(site.paths)
+  await furnish()
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+lookAt(() => site, scenes, { widths: [1440, 1024, 390, 360], axe: [1440, 390] })
+
+/** A small company: enough to see every kind of row. */
+async function furnish(): Promise<void> {
+  const { api } = site
+  const gateway = await api.createNode({
+    name: 'office',
+    isGateway: true,
+    gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
+  })
+  office = gateway.id
+  const others = []
+  for (const name of ['nas', 'warehouse', 'greenhouse', 'runner-02'])
+    others.push(await api.createNode({ name }))
+  const services = [
+    ['web', 'app.example.com', '192.168.7.12', 8080],
+    ['api', 'api.example.com', '192.168.7.12', 9000],
+    ['grafana', 'grafana.example.com', '192.168.7.31', 3000],
+    ['wiki', 'wiki.example.com', 'wiki.lan', 443],
+    ['legacy', 'legacy.example.com', '192.168.7.9', 8000],
+  ] as const
+  for (const [name, domain, backendHost, backendPort] of services) {
+    const service = await api.publish(office, { name, domain, backendHost, backendPort })
+    if (name === 'grafana') grafana = service.id
+    if (name === 'legacy') await api.setEnabled(service, false)
+    const message = 'The name wiki.lan cannot be resolved by the DNS of the gateway'
+    if (name === 'wiki') await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
+  }
+  const now = Date.now()
+  const seen = (nodeId: number, age: number, rx: number, tx: number, reachable = true) => {
+    return { nodeId, latestHandshake: now - age, rx, tx, clientIp: '203.0.113.7', reachable }
+  }
+  edge.sendPeers([
+    seen(office, 12_000, 994_372_000, 599_862_000),
+    seen(others[0]?.id ?? 0, 47_000, 65_928_000_000, 8_718_000_000),
+    seen(others[1]?.id ?? 0, 130_000, 209_571, 90_265, false),
+    seen(others[2]?.id ?? 0, 3 * 86_400_000, 7_633_000, 934_338, false),
+  ])
+  await until('the figures to arrive', async () => (await api.getNode(office)).status === 'online')
+  for (let line = 0; line < 40; line++) edge.log(grafana, logLine(line))
+}
+
+function logLine(index: number): string {
+  const time = new Date(1795255200000 + index * 1730).toISOString()
+  if (index % 13 === 7) return `[WARN] ${time} 198.51.100.4 "GET /favicon.ico" 404 153B 2ms`
+  if (index % 17 === 11)
+    return `[ERROR] ${time} 203.0.113.5 "GET /api/live" 504 1.1KB 30000ms the service did not answer in time`
+  return `[INFO] ${time} 203.0.113.5 "GET /api/live" 200 ${(index % 9) + 1}.2KB ${(index * 7) % 40}ms`
+}
+
+async function openNodeForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add Client' }).first().click()
+  await page.getByLabel('Act as a network gateway').check()
+}
+
+async function createNode(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add Client' }).first().click()
+  await page.getByLabel(label('Name')).fill('attic')
+  await page.keyboard.press('Enter')
+}
+
+async function openServiceForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add Service' }).first().click()
+  await page.getByLabel(label('Service Name')).fill('printer')
+  await page.getByLabel(label('Hostname/IP')).fill('192.168.7.40')
+}
+
+async function openInfo(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for grafana' }).click()
+  await page.getByRole('menuitem', { name: 'Info' }).click()
+}
+
+async function openConfirm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for grafana' }).click()
+  await page.getByRole('menuitem', { name: 'Delete Service' }).click()
+}

@@ -1,0 +1,121 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { label, type Site, startSite } from './harness.ts'
+import { choose, expectFocus } from './steps.ts'
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+it('starts simple with its defaults; advanced shows DNS and keepalive', async () => {
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Add Client' }).click()
+  const form = formOf(page)
+  await form.getByText('Set up a network client or gateway').waitFor()
+  expect(await form.getByLabel(label('Address')).count()).toBe(0)
+  expect(await form.getByLabel('DNS (optional)').count()).toBe(0)
+  expect(await form.getByLabel('Act as a network gateway').isChecked()).toBe(false)
+  expect(await form.getByLabel('Send all internet traffic through the VPN').isChecked()).toBe(false)
+  await form.getByRole('button', { name: 'Advanced' }).click()
+  expect(await form.getByLabel('DNS (optional)').inputValue()).toBe('')
+  expect(await form.getByLabel('Persistence Keepalive').inputValue()).toBe('25')
+  await form.getByLabel('DNS (optional)').fill('not an address')
+  await form.getByRole('button', { name: 'Simple' }).click()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('must be IP addresses, separated by commas or blanks').waitFor()
+  await form.getByLabel('DNS (optional)').fill('9.9.9.9, 1.1.1.1')
+  await form.getByLabel(label('Name')).fill('advanced one')
+  await form.getByRole('button', { name: 'Advanced' }).click()
+  await page.keyboard.press('Tab')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Got it!' }).click()
+  await choose(page, 'Actions for advanced one', 'Edit Node')
+  expect(await form.getByLabel('DNS (optional)').inputValue()).toBe('9.9.9.9, 1.1.1.1')
+  expect(await form.getByLabel(label('Address')).inputValue()).toMatch(/^10\.64\.0\.\d+$/)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('names the interfaces of a gateway by their number, and keeps at least one', async () => {
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Add Client' }).click()
+  const form = formOf(page)
+  await form.getByLabel('Act as a network gateway').check()
+  expect(await interfaces(form)).toEqual(['eth0'])
+  expect(await form.getByLabel('Subnet 1').inputValue()).toBe('')
+  expect(await form.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+  expect(await form.getByRole('button', { name: 'Add Interface' }).count()).toBe(0)
+  await form.getByRole('button', { name: 'Advanced' }).click()
+  await form.getByRole('button', { name: 'Add Interface' }).click()
+  await form.getByRole('button', { name: 'Add Interface' }).click()
+  expect(await interfaces(form)).toEqual(['eth0', 'eth1', 'eth2'])
+  await expectFocus(form.getByLabel('Interface 3'))
+  await form.getByRole('button', { name: 'Remove eth1' }).click()
+  expect(await interfaces(form)).toEqual(['eth0', 'eth2'])
+  await form.getByRole('button', { name: 'Remove eth2' }).click()
+  expect(await form.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+
+  // An error of a row goes with the row.
+  await form.getByLabel('Subnet 1').fill('192.168.1.1')
+  await form.getByLabel(label('Name')).click()
+  await form.getByText('must be a valid network with its prefix length').waitFor()
+  await form.getByLabel('Act as a network gateway').uncheck()
+  expect(await form.getByText('must be a valid network').count()).toBe(0)
+  await form.getByLabel('Act as a network gateway').check()
+  expect(await interfaces(form)).toEqual(['eth0'])
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('shows at the rows why networks that services use cannot go', async () => {
+  const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
+  const node = await site.api.createNode({ name: 'office', isGateway: true, gatewayNetworks })
+  const backend = { backendHost: '192.168.7.12', pathLocation: '/printer' }
+  await site.api.publish(node.id, { name: 'the printer', ...backend })
+  const visit = await site.open(`/nodes/${node.id}`)
+  const { page } = visit
+  visit.forgive(/409|The form was not saved/)
+  await choose(page, 'Actions', 'Edit Node')
+  const form = formOf(page)
+  await form.getByLabel('Subnet 1').fill('192.168.8.0/24')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText(/the printer/).waitFor()
+  await form.getByLabel('Act as a network gateway').uncheck()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText(/the printer/).waitFor()
+  await visit.expectAccessible()
+  expect((await site.api.getNode(node.id)).isGateway).toBe(true)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('cuts the host bits of a subnet off and shows what is left', async () => {
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Add Client' }).click()
+  const form = formOf(page)
+  await form.getByLabel(label('Name')).fill('cut')
+  await form.getByLabel('Act as a network gateway').check()
+  await form.getByLabel('Subnet 1').fill('192.168.9.77/24')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Got it!' }).click()
+  await page.getByRole('link', { name: 'cut' }).click()
+  await page.getByText('eth0: 192.168.9.0/24').first().waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+function formOf(page: Page): Locator {
+  return page.getByRole('dialog', { name: 'Client / Node Configuration' })
+}
+
+function interfaces(form: Locator): Promise<string[]> {
+  return form
+    .getByLabel(/^Interface \d+$/)
+    .evaluateAll((all) => all.map((input) => (input as HTMLInputElement).value))
+}

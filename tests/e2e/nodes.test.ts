@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs'
+import type { Node } from '@postern/contract/nodes'
+import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { label, type Site, startSite } from './harness.ts'
+import { menuItems } from './steps.ts'
+
+let site: Site
+let edge: PaperEdge
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectPaperEdge(site.paths)
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+describe('creating a node', () => {
+  it('shows the one-time token and the command that connects it, and adds the row', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await page.getByRole('button', { name: 'Add Client' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Client / Node Configuration' })
+    await form.getByLabel(label('Name')).fill('office')
+    await visit.expectAccessible()
+    await page.keyboard.press('Enter')
+    const ready = page.getByRole('dialog', { name: 'Your Node is Ready' })
+    await ready.waitFor()
+    await visit.expectAccessible()
+    const token = await ready.getByLabel(/token/i).first().inputValue()
+    expect(token).toMatch(/^ptn_\S{30,}$/)
+    await page.keyboard.press('Escape')
+    await ready.waitFor()
+    await ready.getByRole('button', { name: 'Copy command', exact: true }).click()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain('postern connect --url=https://203.0.113.1')
+    expect(copied).toContain(`--token=${token}`)
+    expect(copied).toMatch(/--fingerprint=sha256:[0-9a-f]{64}/)
+    await ready.getByRole('button', { name: 'Got it!' }).click()
+    await row(page, 'office').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows every error under its field, also inside the rows of a gateway, and loses nothing', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    visit.forgive(/422|The form was not saved/)
+    await page.getByRole('button', { name: 'Add Client' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Client / Node Configuration' })
+    await form.getByLabel('Act as a network gateway').check()
+    expect(await form.getByRole('textbox', { name: 'Interface' }).first().inputValue()).toBe('eth0')
+    await form.getByRole('textbox', { name: 'Subnet' }).first().fill('10.64.0.0/24')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('This field is required').waitFor()
+    await form.getByLabel(label('Name')).fill('overlapping')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.locator('[aria-invalid="true"]').first().waitFor()
+    const subnet = form.getByRole('textbox', { name: 'Subnet' }).first()
+    expect(await subnet.getAttribute('aria-invalid')).toBe('true')
+    expect(await subnet.inputValue()).toBe('10.64.0.0/24')
+    await visit.expectAccessible()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the list', () => {
+  it('turns a node online, and another offline, without a reload', async () => {
+    const node = await site.api.createNode({ name: 'live-node' })
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await row(page, 'live-node').getByText('Offline').waitFor({ state: 'attached' })
+    edge.sendPeers([figures(node, { latestHandshake: Date.now(), rx: 2048, tx: 1536, reachable: true })])
+    await row(page, 'live-node').getByText('Online').waitFor({ state: 'attached' })
+    await row(page, 'live-node').getByText('2.00').waitFor()
+    edge.sendPeers([figures(node, { latestHandshake: Date.now() - 200_000, reachable: false })])
+    await row(page, 'live-node').getByText('Offline').waitFor({ state: 'attached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows a node that somebody else adds, and drops one that is deleted elsewhere', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await row(page, 'Local').waitFor()
+    const node = await site.api.createNode({ name: 'from-elsewhere' })
+    await row(page, 'from-elsewhere').waitFor()
+    await site.api.call('DELETE', `/api/nodes/${node.id}`)
+    await row(page, 'from-elsewhere').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('filters by type and by text, and keeps both in the address', async () => {
+    await site.api.createNode({ name: 'plain-one' })
+    const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.77.0/24' }]
+    await site.api.createNode({ name: 'gate-one', isGateway: true, gatewayNetworks })
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await page.getByRole('button', { name: 'Gateways', exact: true }).click()
+    await row(page, 'gate-one').waitFor()
+    await row(page, 'plain-one').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Nodes', exact: true }).click()
+    await row(page, 'plain-one').waitFor()
+    expect(await row(page, 'Local').count()).toBe(0)
+    await page.getByRole('searchbox').fill('nothing like it')
+    await page.getByRole('button', { name: 'Clear search' }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Clear search' }).click()
+    await row(page, 'plain-one').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('disconnects, connects and deletes a node after a confirmation, and says so', async () => {
+    const node = await site.api.createNode({ name: 'handled' })
+    await site.api.publish(node.id, { name: 'gone-with-it', domain: 'gone.example.com' })
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await act(page, 'handled', 'Disconnect')
+    await page.getByRole('button', { name: 'Yes, disconnect!' }).click()
+    await page.getByText('Node disconnected successfully!').waitFor()
+    expect((await site.api.getNode(node.id)).enabled).toBe(false)
+    await act(page, 'handled', 'Connect')
+    await page.getByRole('button', { name: 'Yes, connect!' }).click()
+    await page.getByText('Node connected successfully!').waitFor()
+    await act(page, 'handled', 'Delete Node')
+    const confirm = page.getByRole('alertdialog').or(page.getByRole('dialog')).filter({ hasText: 'handled' })
+    await confirm.getByText(/1 service/).waitFor()
+    await visit.expectAccessible()
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await page.getByText('Node deleted successfully!').waitFor()
+    await row(page, 'handled').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('offers the local node nothing that it cannot do', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await row(page, 'Local')
+      .getByRole('button', { name: /Actions/ })
+      .click()
+    const items = await menuItems(page)
+    expect(items).toEqual(['View Node Details', 'Expose HTTP'])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('says that it could not be loaded, with a way to try again', async () => {
+    const visit = await site.open('/')
+    const { page } = visit
+    visit.forgive(/500|The form was not saved/)
+    await page.route('**/api/nodes?*', (route) =>
+      route.fulfill({ status: 500, json: { message: 'Internal error', requestId: 'r1' } }),
+    )
+    await page.getByRole('link', { name: 'Client / Nodes' }).click()
+    await page.getByRole('button', { name: 'Retry' }).waitFor()
+    expect(await page.getByText('No nodes yet').count()).toBe(0)
+    await page.unroute('**/api/nodes?*')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await row(page, 'Local').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('a node page', () => {
+  it('follows the node live and downloads its file', async () => {
+    const node = await site.api.createNode({ name: 'detailed' })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    await page.getByRole('heading', { name: 'detailed' }).waitFor()
+    edge.sendPeers([
+      figures(node, { latestHandshake: Date.now(), rx: 5 * 1024 * 1024, clientIp: '198.51.100.9' }),
+    ])
+    await page.getByText('198.51.100.9').waitFor()
+    await page.getByText('5.00 MB').waitFor()
+    await visit.expectAccessible()
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Download Config' }).click()
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe('postern-detailed.conf')
+    expect(readFileSync(await download.path(), 'utf8')).toContain('[Interface]')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('of a node that does not exist says so, and leads back', async () => {
+    const visit = await site.open('/nodes/999999')
+    const { page } = visit
+    visit.forgive(/404/)
+    await page.getByText('This node does not exist').waitFor()
+    await visit.expectAccessible()
+    await page
+      .getByRole('main')
+      .getByRole('link')
+      .or(page.getByRole('main').getByRole('button'))
+      .last()
+      .click()
+    await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+function row(page: Page, name: string) {
+  return page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
+}
+
+async function act(page: Page, name: string, item: string): Promise<void> {
+  await row(page, name)
+    .getByRole('button', { name: /Actions/ })
+    .click()
+  await page.getByRole('menuitem', { name: item, exact: true }).click()
+}
+
+function figures(
+  node: Node,
+  seen: { latestHandshake: number; rx?: number; tx?: number; clientIp?: string; reachable?: boolean },
+) {
+  return { nodeId: node.id, rx: 0, tx: 0, clientIp: '198.51.100.7', reachable: true, ...seen }
+}

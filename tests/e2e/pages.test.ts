@@ -1,0 +1,277 @@
+import type { CreatedNode } from '@postern/contract/nodes'
+import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { label, type Site, startSite } from './harness.ts'
+import { choose, menuItems, rowOf } from './steps.ts'
+
+/** Words, titles and places that the specification names. */
+let site: Site
+let edge: PaperEdge
+let gateway: CreatedNode
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectPaperEdge(site.paths)
+  gateway = await site.api.createNode({
+    name: 'office',
+    isGateway: true,
+    gatewayNetworks: [
+      { interface: 'eth0', subnet: '192.168.7.0/24' },
+      { interface: 'eth1', subnet: '192.168.8.0/24' },
+    ],
+  })
+  await site.api.createNode({ name: 'nas' })
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+it('every page has its title, also when it is opened directly', async () => {
+  const visit = await site.open('/')
+  const { page } = visit
+  const titles = {
+    '/': 'Home · Postern',
+    '/nodes': 'Client / Nodes · Postern',
+    [`/nodes/${gateway.id}`]: 'office · Postern',
+    '/domains': 'Domains · Postern',
+    '/nowhere': 'Not found · Postern',
+  }
+  for (const [path, title] of Object.entries(titles)) {
+    await page.goto(`${site.origin}${path}`)
+    await expect.poll(() => page.title()).toBe(title)
+  }
+  await visit.context.clearCookies()
+  await page.goto(`${site.origin}/login`)
+  await expect.poll(() => page.title()).toBe('Sign in · Postern')
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('home welcomes and offers what comes first; signing in means agreeing to the terms', async () => {
+  const visit = await site.open('/')
+  const { page } = visit
+  await page.getByRole('heading', { name: 'Welcome, admin' }).waitFor()
+  for (const name of ['Create Node', 'Install the CLI', 'Help'])
+    await page.getByRole('heading', { name, exact: true }).waitFor()
+  await visit.context.clearCookies()
+  await page.goto(`${site.origin}/login`)
+  await page.getByText('By signing in you agree to the').waitFor()
+  expect(await page.getByRole('link', { name: 'terms of service' }).getAttribute('href')).toBe('/docs/terms')
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+describe('the nodes', () => {
+  it('have the columns, badges and explanations of the specification', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await rowOf(page, 'office').waitFor()
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
+      expect.stringMatching(/^status$/i),
+      'Name',
+      'Type',
+      'Latest Handshake',
+      'Received (KB)',
+      'Transmitted (KB)',
+      expect.stringMatching(/^actions$/i),
+    ])
+    await tooltip(page, 'Local', 'Created automatically to expose internal services running on this server.')
+    await tooltip(page, 'nas', 'Standard client, only routes traffic to itself.')
+    await tooltip(page, 'office', 'eth0: 192.168.7.0/24 eth1: 192.168.8.0/24')
+    await tooltip(page, 'office', 'Forwards traffic to these networks and handles external connections.')
+    expect(await rowOf(page, 'Local').locator('.dot').count()).toBe(0)
+    expect(await rowOf(page, 'nas').locator('.dot.offline').count()).toBe(1)
+    await page.getByRole('button', { name: 'Actions for nas' }).click()
+    expect(await menuItems(page)).toEqual([
+      'View Node Details',
+      'Edit Node',
+      'Expose HTTP',
+      'Download Config',
+      'Disconnect',
+      'Delete Node',
+    ])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('that were never added say so beside the local one', async () => {
+    const other = await startSite()
+    const visit = await other.open('/nodes')
+    const { page } = visit
+    await page.getByRole('heading', { name: 'No nodes yet' }).waitFor()
+    await page
+      .getByText(
+        "You haven't added any node yet. Once you add nodes, they will appear here for easy management.",
+      )
+      .waitFor()
+    await rowOf(page, 'Local').waitFor()
+    await page.getByRole('button', { name: 'Add Node' }).click()
+    await page.getByRole('dialog', { name: 'Client / Node Configuration' }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+    await other.close()
+  })
+
+  it('have a page with their facts', async () => {
+    const visit = await site.open(`/nodes/${gateway.id}`)
+    const { page } = visit
+    await page.getByRole('heading', { name: 'office' }).waitFor()
+    const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('listitem')
+    expect(await crumbs.allInnerTexts()).toEqual(['Client / Nodes', 'office'])
+    await page.getByText('eth0: 192.168.7.0/24, eth1: 192.168.8.0/24').waitFor()
+    expect(await page.locator('dl.facts dt').allInnerTexts()).toEqual([
+      'Client IP',
+      'Latest Handshake',
+      'Transmitted',
+      'Received',
+      'Send all internet traffic through the VPN',
+    ])
+    expect(await page.locator('dl.facts dd').allInnerTexts()).toEqual(['-', '-', '-', '-', 'No'])
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    const items = await menuItems(page)
+    expect(items.slice(0, 3)).toEqual(['Edit Node', 'Download Config', 'Disconnect'])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('the local one has no connection, no file and no menu, and its console stays', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await page.getByRole('link', { name: 'Local' }).click()
+    await page.getByRole('heading', { name: 'Local' }).waitFor()
+    await rowOf(page, 'Console').waitFor()
+    expect(await page.locator('dl.facts').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Actions for Console' }).click()
+    expect(await menuItems(page)).toEqual(['Info', 'Logs Monitor', 'Edit Service'])
+    await page.getByRole('menuitem', { name: 'Edit Service' }).click()
+    const form = page.getByRole('dialog')
+    for (const name of [
+      'Service Name',
+      'Public HTTP Path',
+      'Backend Protocol',
+      'Hostname/IP',
+      'Backend Port',
+    ])
+      expect([name, await form.getByLabel(label(name)).isDisabled()]).toEqual([name, true])
+    expect(await form.getByLabel(label('Public Domain')).isEnabled()).toBe(true)
+    await form.getByRole('button', { name: 'Add IP' }).first().click()
+    await form.getByRole('textbox', { name: 'Allowed IP 1' }).fill('127.0.0.1')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('an HTTP service', () => {
+  it('is described by its form, whose node tooltip shows the real status', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await choose(page, 'Actions for office', 'Expose HTTP')
+    const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    expect(await form.getByLabel('Node Name', { exact: true }).inputValue()).toBe('office')
+    await form.getByRole('button', { name: /About the node/ }).hover()
+    await page.locator('.tooltip').waitFor()
+    expect(await page.locator('.tooltip .tip-line').allInnerTexts()).toEqual([
+      'Node: office',
+      `Internal IP: ${gateway.address}`,
+      'Status: Not connected',
+      'Gateway: Yes',
+    ])
+    expect(await form.getByLabel(label('Backend Protocol')).locator('option').allInnerTexts()).toEqual([
+      'http://',
+      'https://',
+    ])
+    await form.getByLabel(label('Service Name')).fill('x')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('This field is required').waitFor()
+    expect(await form.getByLabel(label('Hostname/IP')).getAttribute('aria-invalid')).toBe('true')
+    await form.getByLabel(label('Public HTTP Path')).fill('')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('A domain or a path is required').waitFor()
+    await form.getByRole('button', { name: 'Add IP' }).first().click()
+    await form.getByRole('textbox', { name: 'Allowed IP 1' }).fill('300.1.1.1')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('must be a valid IP address or network').waitFor()
+    const described = await form
+      .getByRole('textbox', { name: 'Allowed IP 1' })
+      .evaluate((field) => document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent)
+    expect(described).toMatch(/^must be a valid IP address/)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('takes one of the known domains from the list', async () => {
+    await site.api.createDomain({ domain: 'known.example.com' })
+    const visit = await site.open(`/nodes/${gateway.id}`)
+    const { page } = visit
+    await page.getByRole('button', { name: 'Add Service' }).first().click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel(label('Public Domain')).click()
+    await page.keyboard.type('kno')
+    await page.getByRole('option', { name: 'known.example.com' }).click()
+    expect(await form.getByLabel(label('Public Domain')).inputValue()).toBe('known.example.com')
+    await form.getByText(`https://known.example.com/`).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('with lists and a plain address shows both in its info', async () => {
+    const service = await site.api.publish(gateway.id, {
+      name: 'guarded',
+      pathLocation: '/guarded',
+      backendHost: '192.168.7.12',
+      backendProto: 'https',
+      backendPort: 8443,
+      allowedIps: ['203.0.113.0/24'],
+      blockedIps: ['203.0.113.66'],
+    })
+    await site.api.setEnabled(service, false)
+    const visit = await site.open(`/nodes/${gateway.id}`)
+    const { page } = visit
+    const row = rowOf(page, 'guarded')
+    await row.getByText('Proxy -> 192.168.7.12:8443').waitFor()
+    expect(await row.locator('.dot.disabled').count()).toBe(1)
+    expect(await row.getByRole('link').count()).toBe(0)
+    await choose(page, 'Actions for guarded', 'Info')
+    const info = page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' })
+    for (const text of ['https://192.168.7.12:8443', '203.0.113.0/24', '203.0.113.66', 'guarded'])
+      await info.getByText(text, { exact: true }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+it('a domain without services has a hint in its row, and its menu', async () => {
+  await site.api.createDomain({ domain: 'empty.example.com' })
+  const visit = await site.open('/domains')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Services of empty.example.com' }).click()
+  const hint = page.getByText(/No HTTP services yet/)
+  await hint.getByRole('link', { name: 'Client / Nodes' }).waitFor()
+  expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(
+    expect.arrayContaining(['Domain', 'SSL Certs', 'Created At']),
+  )
+  await page.getByRole('button', { name: 'Actions for empty.example.com' }).click()
+  expect(await menuItems(page)).toEqual(['Logs Monitor', 'Edit Domain', 'Delete Domain'])
+  await page.getByRole('menuitem', { name: 'Edit Domain' }).click()
+  const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
+  await form.getByText('Set up a domain pointing to Postern').waitFor()
+  expect(await form.getByLabel('SSL Certificate Type').inputValue()).toBe('Self Signed')
+  await form.getByLabel('Skip Domain Validation').waitFor()
+  await form.getByText('Self-Signed when skipping domain validation').waitFor()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Domain updated successfully!').waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+async function tooltip(page: Page, name: string, words: string): Promise<void> {
+  await rowOf(page, name).locator('.badge').hover()
+  await page.locator('.tooltip').getByText(words).waitFor()
+  await page.mouse.move(0, 0)
+  await page.locator('.tooltip').waitFor({ state: 'detached' })
+}

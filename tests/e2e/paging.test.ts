@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Site, startSite } from './harness.ts'
+import { choose, rowOf } from './steps.ts'
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+it('nodes come ten to a page; the last page goes away with its last node', async () => {
+  for (let node = 1; node <= 10; node++)
+    await site.api.createNode({ name: `node-${String(node).padStart(2, '0')}` })
+  const visit = await site.open('/nodes?orderBy=name,desc')
+  const { page } = visit
+  await showing(page, 'Showing 1 to 10 of 11 results')
+  expect(await page.getByRole('row').count()).toBe(11)
+  expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  await page.waitForURL('**/nodes?*page=2')
+  expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+  await page.reload()
+  await showing(page, 'Showing 11 to 11 of 11 results')
+
+  // By name downwards, the node added here is the last one.
+  const last = await site.api.createNode({ name: 'aaa-last' })
+  await showing(page, 'Showing 11 to 12 of 12 results')
+  await choose(page, 'Actions for aaa-last', 'Delete Node')
+  await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+  await rowOf(page, 'aaa-last').waitFor({ state: 'detached' })
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  const [only] = await page.getByRole('row').getByRole('link').allInnerTexts()
+  expect(only).toBe('Local')
+  expect((await site.api.call('GET', `/api/nodes/${last.id}`)).status).toBe(404)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('deleting the only row of a page shows the page before, without page numbers when it is the only one', async () => {
+  const visit = await site.open('/nodes?orderBy=name,asc&page=2')
+  const { page } = visit
+  await rowOf(page, 'node-10').waitFor()
+  await choose(page, 'Actions for node-10', 'Delete Node')
+  await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+  await rowOf(page, 'node-01').waitFor()
+  await page.waitForURL((url) => !url.searchParams.has('page'))
+  await page.getByText(/^Showing/).waitFor({ state: 'detached' })
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('a search, a filter and a sort each go back to the first page', async () => {
+  await site.api.createNode({ name: 'node-10' })
+  const visit = await site.open('/nodes?page=2')
+  const { page } = visit
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  await page.getByRole('searchbox').fill('node-0')
+  await rowOf(page, 'node-01').waitFor()
+  await page.waitForURL((url) => !url.searchParams.has('page'))
+  await page.goto(`${site.origin}/nodes?page=2`)
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  await page.getByRole('button', { name: 'Name', exact: true }).click()
+  await page.waitForURL('**/nodes?orderBy=name%2Casc')
+  await showing(page, 'Showing 1 to 10 of 11 results')
+  await page.goto(`${site.origin}/nodes?page=2`)
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  await page.getByRole('button', { name: 'Nodes', exact: true }).click()
+  await page.waitForURL('**/nodes?type=nodes')
+  await rowOf(page, 'Local').waitFor({ state: 'detached' })
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('the services of a node come five to a page, the card steps back, too', async () => {
+  const node = await site.api.createNode({ name: 'busy' })
+  for (let index = 1; index <= 6; index++)
+    await site.api.publish(node.id, { name: `web-${index}`, pathLocation: `/web-${index}` })
+  const visit = await site.open(`/nodes/${node.id}`)
+  const { page } = visit
+  await showing(page, 'Showing 1 to 5 of 6 results')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await showing(page, 'Showing 6 to 6 of 6 results')
+  const [name = ''] = await page.locator('tbody b').allInnerTexts()
+  await choose(page, `Actions for ${name}`, 'Delete Service')
+  await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(5)
+  await page.getByText(/^Showing/).waitFor({ state: 'detached' })
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('domains come ten to a page and say on what day they were made', async () => {
+  for (let index = 1; index <= 11; index++)
+    await site.api.createDomain({ domain: `d${String(index).padStart(2, '0')}.example.com` })
+  const visit = await site.open('/domains')
+  const { page } = visit
+  await showing(page, 'Showing 1 to 10 of 11 results')
+  const day = await page.locator('td[data-label="Created At"]').first().innerText()
+  expect(day).toMatch(/^\d\d\/\d\d\/\d{4}$/)
+  const { created_at } = await site.api.createDomain({ domain: 'today.example.com' })
+  const local = await page.evaluate((time) => new Date(time).toString(), created_at)
+  expect(new Date(day).toDateString()).toBe(local.split(' ').slice(0, 4).join(' '))
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+async function showing(page: Page, text: string): Promise<void> {
+  await page.getByText(text).waitFor()
+}

@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Site, Visit } from './harness.ts'
+
+/**
+ * Looks at scenes in both colour schemes, from a wide screen to a narrow one: nothing overflows, nothing that
+ * must be read is cut, nothing is out of reach of a screen reader. With POSTERN_SCREENSHOTS=1 it leaves
+ * pictures in test-results/, to be judged, and makes those of the documentation anew.
+ */
+const PICTURES = new URL('../../test-results/', import.meta.url).pathname
+const DOCUMENTATION = new URL('../../docs/images/', import.meta.url).pathname
+const DOCUMENTED = ['login-1440-light', 'nodes-1440-light', 'node-1440-light', 'http-form-1440-light']
+const TAKES_PICTURES = process.env.POSTERN_SCREENSHOTS === '1'
+const HEIGHTS = { 1440: 900, 1024: 768, 390: 844, 360: 740 } as const
+type Width = keyof typeof HEIGHTS
+const SCHEMES = ['light', 'dark'] as const
+
+export interface Scene {
+  name: string
+  path: () => string
+  signedIn?: boolean
+  /** Brings the page to what is to be seen. */
+  act?: (page: Page) => Promise<unknown>
+  /** A text that shows that the scene is there. */
+  shows: string
+}
+
+interface Plan {
+  widths: readonly Width[]
+  /** Where axe looks, too. Between these the layouts are the same, only tighter. */
+  axe: readonly Width[]
+}
+
+export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, axe }: Plan): void {
+  describe.each(widths)('at %i px', (width) => {
+    // One page for all scenes of a width: a page of its own for each takes longer than looking at it.
+    const visits = new Map<boolean, Visit>()
+    const visitFor = async (signedIn: boolean) => {
+      const visit =
+        visits.get(signedIn) ?? (await getSite().open('/login', { width, height: HEIGHTS[width], signedIn }))
+      visits.set(signedIn, visit)
+      return visit
+    }
+    afterAll(async () => {
+      for (const visit of visits.values()) await visit.close()
+    })
+
+    it.each(scenes)('$name', async (scene) => {
+      const visit = await visitFor(scene.signedIn ?? true)
+      const { page } = visit
+      visit.complaints.length = 0
+      await page.goto(`${getSite().origin}${scene.path()}`)
+      await scene.act?.(page)
+      await page.getByText(scene.shows).filter({ visible: true }).first().waitFor()
+      await page.waitForFunction(() => document.fonts.status === 'loaded')
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme })
+        if (TAKES_PICTURES) await takePicture(page, `${scene.name}-${width}-${colorScheme}`)
+        // Of all that axe looks at, only the contrast depends on the colours.
+        if (axe.includes(width))
+          await visit.expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined)
+      }
+      expect(await findCut(page)).toEqual([])
+      visit.expectNoComplaints()
+    })
+  })
+}
+
+/** What reaches out of the screen, or is cut off although it must be read to the end. */
+function findCut(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const root = document.documentElement
+    const wide = root.scrollWidth > window.innerWidth ? [`the page is ${root.scrollWidth} px wide`] : []
+    const isCut = (element: Element) => element.scrollWidth > element.clientWidth + 1
+    const cut = [...document.querySelectorAll('td .mono, dd.mono, .badge, .btn, .field-label label, h1')]
+      .filter((element) => element.clientWidth > 1 && isCut(element) && !element.closest('[title]'))
+      .map((element) => `cut: ${element.textContent}`)
+    return [...wide, ...cut]
+  })
+}
+
+async function takePicture(page: Page, name: string): Promise<void> {
+  for (const dir of [PICTURES, DOCUMENTATION]) mkdirSync(dir, { recursive: true })
+  const directory = DOCUMENTED.includes(name) ? DOCUMENTATION : PICTURES
+  await page.screenshot({ path: `${directory}${name}.png`, animations: 'disabled' })
+}

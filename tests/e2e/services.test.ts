@@ -1,0 +1,183 @@
+import type { CreatedNode } from '@postern/contract/nodes'
+import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { until } from '@postern/testkit/until'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { label, type Site, startSite, type Visit } from './harness.ts'
+
+let site: Site
+let edge: PaperEdge
+let node: CreatedNode
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectPaperEdge(site.paths)
+  node = await site.api.createNode({ name: 'office' })
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+describe('publishing an HTTP service', () => {
+  it('goes from the form to the info dialog to a live row, and the edge gets the route', async () => {
+    const { visit, page, form } = await openForm()
+    expect(await form.getByLabel(label('Public HTTP Path')).getAttribute('placeholder')).toBe('/')
+    expect(await form.getByLabel(label('Backend Port')).inputValue()).toBe('80')
+    expect(await form.getByLabel(label('Hostname/IP')).isDisabled()).toBe(true)
+    await form.getByLabel(label('Service Name')).fill('web')
+    await form.getByLabel(label('Public Domain')).fill('web.example.com')
+    await form.getByLabel(label('Backend Port')).fill('8080')
+    await visit.expectAccessible()
+    await form.getByRole('button', { name: 'Save' }).click()
+    // No resolver of this machine knows the name: the form offers to go on without the look-up.
+    visit.forgive(/422|The form was not saved/)
+    await form.getByLabel('Skip Domain Validation').check()
+    await form.getByRole('button', { name: 'Save' }).click()
+    const info = page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' })
+    await info.getByText('https://web.example.com/').first().waitFor()
+    await info.getByText('http://localhost:8080').waitFor()
+    await info.getByText('No restrictions').waitFor()
+    await visit.expectAccessible()
+    await info.getByRole('button', { name: 'Got it!' }).click()
+    await row(page, 'web').getByText('Live').waitFor()
+    const route = edge.state()?.sections.routes?.find(({ domain }) => domain === 'web.example.com')
+    expect(route).toMatchObject({
+      path: '/',
+      backend: { proto: 'http', host: null, port: 8080 },
+      enabled: true,
+    })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows what the server refuses under the field, and keeps what was typed', async () => {
+    await site.api.publish(node.id, { name: 'first', domain: 'taken.example.com' })
+    const { visit, page, form } = await openForm()
+    visit.forgive(/409|422|The form was not saved/)
+    await form.getByLabel(label('Service Name')).fill('second')
+    await form.getByLabel(label('Public Domain')).fill('taken.example.com')
+    await page.keyboard.press('Tab')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText(/already belongs to/).waitFor()
+    expect(await form.getByLabel(label('Service Name')).inputValue()).toBe('second')
+    await form.getByLabel(label('Public HTTP Path')).fill('no slash')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('must start with / and contain only letters, numbers, and / . _ ~ -').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: /discard/i }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows an unknown failure of the server as a banner with the number of the request', async () => {
+    const { visit, page, form } = await openForm()
+    visit.forgive(/500|The form was not saved/)
+    await page.route('**/api/services/*/http', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 500, json: { message: 'Internal error', requestId: 'req-77' } })
+        : route.continue(),
+    )
+    await form.getByLabel(label('Service Name')).fill('broken')
+    await form.getByLabel(label('Public HTTP Path')).fill('/broken')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByRole('alert').getByText('req-77').waitFor()
+    expect(await form.getByLabel(label('Service Name')).inputValue()).toBe('broken')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the service card', () => {
+  it('says Applying until the edge has it, Live then, and the reason when it failed', async () => {
+    await edge.pause(true)
+    const service = await site.api.publish(node.id, { name: 'slow', domain: 'slow.example.com' })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    await row(page, 'slow').getByText('Applying').waitFor()
+    await edge.pause(false)
+    await row(page, 'slow').getByText('Live').waitFor()
+    const message = 'The name db.internal cannot be resolved'
+    await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
+    await row(page, 'slow').getByText(message).waitFor()
+    await edge.setProblems([])
+    await row(page, 'slow').getByText('Live').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('disables, enables, edits and deletes', async () => {
+    const service = await site.api.publish(node.id, { name: 'acted', domain: 'acted.example.com' })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    await act(page, 'acted', 'Disable Access')
+    await page.getByRole('button', { name: /^Yes/ }).click()
+    await page.getByText('Service disabled from public access successfully!').waitFor()
+    await row(page, 'acted').getByText('Disabled').first().waitFor({ state: 'attached' })
+    expect((await site.api.getService(service)).enabled).toBe(false)
+    await act(page, 'acted', 'Enable Access')
+    await page.getByRole('button', { name: /^Yes/ }).click()
+    await page.getByText('Service exposed successfully!').waitFor()
+    await act(page, 'acted', 'Edit Service')
+    const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    await form.getByLabel(label('Backend Port')).fill('9999')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await row(page, 'acted').getByText('9999').waitFor()
+    await act(page, 'acted', 'Delete Service')
+    await page.getByRole('button', { name: /^Yes/ }).click()
+    await page.getByText('Service deleted successfully!').waitFor()
+    await row(page, 'acted').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the live log of a service', () => {
+  it('shows what was kept and what comes, and goes on after the server was away', async () => {
+    const service = await site.api.publish(node.id, { name: 'watched', domain: 'watched.example.com' })
+    const visit = await site.open(`/nodes/${node.id}/http/${service.id}/logs`)
+    const { page } = visit
+    visit.forgive(/ERR_|Failed to load|The stream was lost/)
+    await until('the edge to be asked for lines', () => edge.watched().includes(service.id))
+    edge.log(service.id, '[INFO] 2026-11-21T10:00:00.123Z 203.0.113.5 "GET /one" 200 1.2KB 14ms')
+    edge.log(service.id, '[ERROR] 2026-11-21T10:00:01.123Z 203.0.113.5 "GET /two" 503 0B 3ms')
+    await page.getByText('"GET /one" 200').waitFor()
+    await page.getByText('"GET /two" 503').waitFor()
+    await visit.expectAccessible()
+    edge.close()
+    await site.stopServer()
+    await page
+      .getByText(/reconnecting/i)
+      .first()
+      .waitFor()
+    await site.startServer()
+    edge = await connectPaperEdge(site.paths)
+    await until('the edge to be asked again', () => edge.watched().includes(service.id))
+    edge.log(service.id, '[INFO] 2026-11-21T10:00:09.123Z 203.0.113.5 "GET /three" 200 1.2KB 14ms')
+    await page.getByText('"GET /three" 200').waitFor()
+    expect(await page.getByText('"GET /one" 200').count()).toBe(1)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+async function openForm() {
+  const visit: Visit = await site.open(`/nodes/${node.id}`)
+  const { page } = visit
+  await page.getByRole('button', { name: 'Add Service' }).first().click()
+  const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+  await form.waitFor()
+  return { visit, page, form }
+}
+
+function row(page: Page, name: string) {
+  return page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
+}
+
+async function act(page: Page, name: string, item: string): Promise<void> {
+  await row(page, name)
+    .getByRole('button', { name: /Actions/ })
+    .click()
+  await page.getByRole('menuitem', { name: item, exact: true }).click()
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { label, type Site, startSite } from './harness.ts'
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+describe('signing in', () => {
+  it('opens the page that was asked for, with its query', async () => {
+    const visit = await site.open('/nodes?type=gateways', { signedIn: false })
+    const { page } = visit
+    await page.waitForURL('**/login')
+    await visit.expectAccessible()
+    await page.getByLabel(label('Username')).fill('admin')
+    await page.getByLabel(label('Password')).fill(site.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL('**/nodes?type=gateways')
+    await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
+    const [cookie] = await visit.context.cookies()
+    expect(cookie).toMatchObject({ name: 'token', path: '/', sameSite: 'Strict', secure: false })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('says that the credentials are wrong, in an alert that can be closed', async () => {
+    const visit = await site.open('/login', { signedIn: false })
+    const { page } = visit
+    visit.forgive(/401|Signing in failed/)
+    await page.getByLabel(label('Username')).fill('admin')
+    await page.getByLabel(label('Password')).fill('not the password')
+    await page.keyboard.press('Enter')
+    const alert = page.getByRole('alert').filter({ hasText: 'Invalid Credentials' })
+    await alert.waitFor()
+    await visit.expectAccessible()
+    await alert.getByRole('button').click()
+    await alert.waitFor({ state: 'detached' })
+    expect(await page.getByLabel(label('Username')).inputValue()).toBe('admin')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('names both fields when they are empty, and sends nothing', async () => {
+    const visit = await site.open('/login', { signedIn: false })
+    const { page } = visit
+    const calls: string[] = []
+    page.on('request', (request) => void (request.method() === 'POST' && calls.push(request.url())))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('This field is required').first().waitFor()
+    expect(await page.getByText('This field is required').count()).toBe(2)
+    expect(calls).toEqual([])
+    await visit.close()
+  })
+
+  it('says that there were too many attempts', async () => {
+    const visit = await site.open('/login', { signedIn: false })
+    const { page } = visit
+    visit.forgive(/401|429|Signing in failed/)
+    await page.getByLabel(label('Username')).fill('nobody')
+    for (let attempt = 0; attempt < 6; attempt++) {
+      await page.getByLabel(label('Password')).fill(`wrong ${attempt}`)
+      const answered = page.waitForResponse('**/api/auth/login')
+      await page.keyboard.press('Enter')
+      await answered
+    }
+    await page.getByText('Too many attempts, try again later').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('a session', () => {
+  it('sends a signed-in visitor of the login page home', async () => {
+    const visit = await site.open('/login')
+    await visit.page.waitForURL(`${site.origin}/`)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('ends on the server when the person signs out, and remembers the page', async () => {
+    const { api, origin } = site
+    const login = await api.call('POST', '/api/auth/login', { username: 'admin', password: site.password })
+    const { token } = login.json as { token: string }
+    const visit = await site.open('/login', { signedIn: false })
+    await visit.context.addCookies([{ name: 'token', value: token, url: origin, sameSite: 'Strict' }])
+    const { page } = visit
+    await page.goto(`${origin}/domains`)
+    await page.getByRole('heading', { name: 'Domains', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/login')
+    expect(await visit.context.cookies()).toEqual([])
+    const answer = await fetch(`${origin}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } })
+    expect(answer.status).toBe(401)
+    await page.getByLabel(label('Username')).fill('admin')
+    await page.getByLabel(label('Password')).fill(site.password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/domains')
+    await visit.close()
+  })
+
+  it('that the server does not know any more leads to the login page', async () => {
+    const visit = await site.open('/login', { signedIn: false })
+    visit.forgive(/401|Signing in failed/)
+    await visit.context.addCookies([{ name: 'token', value: 'gone', url: site.origin, sameSite: 'Strict' }])
+    await visit.page.goto(`${site.origin}/nodes`)
+    await visit.page.waitForURL('**/login')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the shell', () => {
+  it('shows the not-found page inside the layout when signed in, and bare when signed out', async () => {
+    for (const signedIn of [true, false]) {
+      const visit = await site.open('/no/such/page', { signedIn })
+      const { page } = visit
+      await page.getByRole('heading', { name: "Hmm...this page doesn't exist." }).waitFor()
+      await page.getByText('Try searching for something else!').waitFor()
+      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(signedIn ? 1 : 0)
+      await visit.expectAccessible()
+      await page.getByRole('link', { name: 'Back To Home' }).click()
+      await page.waitForURL(signedIn ? `${site.origin}/` : '**/login')
+      visit.expectNoComplaints()
+      await visit.close()
+    }
+  })
+
+  it('goes through the three colour schemes and remembers the choice', async () => {
+    const visit = await site.open('/')
+    const { page } = visit
+    const toggle = page.getByRole('button', { name: /Colour scheme/ })
+    const seen: (string | null)[] = []
+    for (let click = 0; click < 3; click++) {
+      await toggle.click()
+      seen.push(await page.evaluate(() => localStorage.getItem('color-scheme')))
+    }
+    expect(new Set(seen)).toEqual(new Set(['light', 'dark', 'auto']))
+    await toggle.click()
+    const chosen = await page.locator('html').getAttribute('data-theme')
+    await page.reload()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe(chosen)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('remembers that the sidebar is collapsed', async () => {
+    const visit = await site.open('/')
+    const { page } = visit
+    await page.getByRole('button', { name: 'Collapse sidebar' }).click()
+    expect(await page.evaluate(() => localStorage.getItem('sidebar-expanded'))).toBe('false')
+    await page.reload()
+    await page.getByRole('button', { name: 'Expand sidebar' }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('has no dead link: every link of its own pages answers', async () => {
+    const visit = await site.open('/')
+    const { page } = visit
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await page.getByRole('button', { name: 'Help' }).click()
+    const links = await page
+      .locator('a[href]')
+      .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
+    const own = [...new Set(links)].filter((link) => link.startsWith(site.origin))
+    expect(own.length).toBeGreaterThan(3)
+    for (const link of own) expect([link, (await fetch(link)).status]).toEqual([link, 200])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})

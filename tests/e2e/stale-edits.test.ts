@@ -1,0 +1,109 @@
+import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { label, type Site, startSite, type Visit } from './harness.ts'
+import { expectFocus } from './steps.ts'
+
+/** Two people edit the same thing: the later one is told, and may load what the first one saved. */
+let site: Site
+let edge: PaperEdge
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectPaperEdge(site.paths)
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+it('of a node: the second tab is told, loads the newest values and saves upon them', async () => {
+  const { id } = await site.api.createNode({ name: 'shared' })
+  const [first, second] = [await openNodeForm(id), await openNodeForm(id)]
+  await first.form.getByLabel(label('Name')).fill('renamed by the first')
+  await first.form.getByRole('button', { name: 'Save' }).click()
+  await first.visit.page.getByText('Node updated successfully!').waitFor()
+
+  // The page behind the second form follows the node live; the form must still know what it was made of.
+  await second.visit.page
+    .getByRole('heading', { name: 'renamed by the first', includeHidden: true })
+    .waitFor()
+  await second.form.getByLabel('Send all internet traffic through the VPN').check()
+  await second.form.getByRole('button', { name: 'Save' }).click()
+  const alert = second.form.getByRole('alert')
+  await alert.getByText(/Somebody else has changed this meanwhile.*replace what you typed/).waitFor()
+  expect((await site.api.getNode(id)).allowInternet).toBe(false)
+  await second.visit.expectAccessible()
+  await alert.getByRole('button', { name: 'Reload' }).click()
+  await alert.waitFor({ state: 'detached' })
+  const name = second.form.getByLabel(label('Name'))
+  expect(await name.inputValue()).toBe('renamed by the first')
+  await expectFocus(name)
+  expect(await second.form.getByLabel('Send all internet traffic through the VPN').isChecked()).toBe(false)
+  await name.fill('renamed by the second')
+  await second.form.getByRole('button', { name: 'Save' }).click()
+  await second.visit.page.getByText('Node updated successfully!').waitFor()
+  expect((await site.api.getNode(id)).name).toBe('renamed by the second')
+  await finish(first.visit, second.visit)
+})
+
+it('of an HTTP service: what the other one saved is not undone', async () => {
+  const node = await site.api.createNode({ name: 'host' })
+  const service = await site.api.publish(node.id, { name: 'web', domain: 'web.example.com' })
+  const visit = await openPage(`/nodes/${node.id}`)
+  const { page } = visit
+  const form = await openForm(page, 'Actions for web', 'Edit Service')
+  const path = `/api/services/${node.id}/http/${service.id}`
+  await site.api.call('PATCH', path, { allowedIps: ['203.0.113.7'] })
+  await form.getByLabel(label('Backend Port')).fill('9999')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: 'Reload' }).click()
+  await form.getByRole('textbox', { name: 'Allowed IP 1' }).waitFor()
+  expect(await form.getByRole('textbox', { name: 'Allowed IP 1' }).inputValue()).toBe('203.0.113.7')
+  expect(await form.getByLabel(label('Backend Port')).inputValue()).toBe('80')
+  await page.keyboard.press('Escape')
+  await form.waitFor({ state: 'detached' })
+  expect(await site.api.getService(service)).toMatchObject({ backendPort: 80, allowedIps: ['203.0.113.7'] })
+  await finish(visit)
+})
+
+it('of a domain that is gone meanwhile: the form says so', async () => {
+  const { id } = await site.api.createDomain({ domain: 'fleeting.example.com' })
+  const visit = await openPage('/domains')
+  const { page } = visit
+  const form = await openForm(page, 'Actions for fleeting.example.com', 'Edit Domain')
+  await site.api.call('PATCH', `/api/domains/${id}`, { skipValidation: true })
+  await form.getByRole('button', { name: 'Save' }).click()
+  const reload = form.getByRole('button', { name: 'Reload' })
+  await reload.waitFor()
+  await site.api.call('DELETE', `/api/domains/${id}`)
+  await reload.click()
+  await form.getByRole('alert').getByText('Domain not found').waitFor()
+  await finish(visit)
+})
+
+async function openPage(path: string): Promise<Visit> {
+  const visit = await site.open(path)
+  visit.forgive(/409|404|The form was not saved|was not loaded again/)
+  return visit
+}
+
+async function openNodeForm(id: number): Promise<{ visit: Visit; form: Locator }> {
+  const visit = await openPage(`/nodes/${id}`)
+  return { visit, form: await openForm(visit.page, 'Actions', 'Edit Node') }
+}
+
+async function openForm(page: Page, menu: string, item: string): Promise<Locator> {
+  await page.getByRole('button', { name: menu, exact: true }).click()
+  await page.getByRole('menuitem', { name: item, exact: true }).click()
+  const form = page.getByRole('dialog')
+  await form.waitFor()
+  return form
+}
+
+async function finish(...visits: Visit[]): Promise<void> {
+  for (const visit of visits) {
+    visit.expectNoComplaints()
+    await visit.close()
+  }
+}

@@ -1,0 +1,54 @@
+import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLab, execOutcome, type Lab, TOKEN } from './lab.ts'
+
+/** The one file that people install, run by the Node of the system, which is older than ours. */
+let lab: Lab
+let bundle = ''
+const systemNode =
+  process.env.POSTERN_TEST_NODE ?? (existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
+beforeAll(async () => {
+  lab = await createLab()
+  const build = fileURLToPath(new URL('../../../apps/agent/build.ts', import.meta.url))
+  const { code, stderr } = await execOutcome(process.execPath, [build])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  // Away from our node_modules, and where any user may read it.
+  bundle = `${lab.directory}/postern`
+  copyFileSync(
+    fileURLToPath(new URL('../../../apps/agent/dist/postern.mjs', import.meta.url)),
+    `${bundle}.mjs`,
+  )
+  copyFileSync(`${bundle}.mjs`, bundle)
+  chmodSync(bundle, 0o755)
+  chmodSync(lab.directory, 0o755)
+})
+afterAll(() => lab.dispose())
+
+test('it is a program of its own, whatever its name', async () => {
+  const manifest = new URL('../../../apps/agent/package.json', import.meta.url)
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+  expect(await execOutcome(systemNode, [`${bundle}.mjs`, '--version'])).toMatchObject({
+    stdout: `${version}\n`,
+  })
+  expect((await execOutcome(systemNode, [`${bundle}.mjs`, '--help'])).stdout).toContain('Exit codes:')
+  expect(readFileSync(bundle, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+})
+
+test('without root it says so', async () => {
+  const args = ['--reuid=65534', '--regid=65534', '--clear-groups', systemNode, `${bundle}.mjs`, 'status']
+  const outcome = await execOutcome('setpriv', args)
+  expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('root') })
+})
+
+test('it connects, tells its state and disconnects', async () => {
+  const run = lab.runAgent([systemNode, bundle])
+  const args = ['connect', '--url=https://203.0.113.1', `--token=${TOKEN}`, '--interface', lab.links.agent]
+  const outcome = await run([...args, '--fingerprint', lab.authority.fingerprint])
+  expect(outcome).toMatchObject({ code: 0, stderr: '' })
+  expect(outcome.stdout).toContain('Connection established!')
+  expect(readFileSync(`/proc/${lab.daemonPid()}/cmdline`, 'utf8')).toContain(bundle)
+  expect(await run(['status', '--health'])).toMatchObject({ code: 0, stdout: 'online\n' })
+  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
+  expect((await run(['disconnect', '--forget'])).code).toBe(0)
+})

@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLab, type Lab, TOKEN, waitFor } from './lab.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await createLab()
+  const { peer } = lab.config()
+  await lab.change({ config: { peer: { ...peer, endpoint: 'edge.example:51820' } } })
+  const args = ['--url', 'https://edge.example', '--token', TOKEN, '--fingerprint', lab.authority.fingerprint]
+  await lab.connect(...args)
+})
+afterAll(() => lab.dispose())
+
+const rules = (family: string) => lab.inside('node', 'ip', family, 'rule', 'show')
+
+test('all traffic goes through the tunnel, but what the tunnel itself needs and the local network', async () => {
+  await lab.inside('edge', 'ip', 'addr', 'add', '198.51.100.1/32', 'dev', 'lo')
+  const { peer } = lab.config()
+  await lab.change({ config: { peer: { ...peer, allowedIps: ['0.0.0.0/0', '::/0'] } } })
+  await lab.tell({ type: 'hint' })
+  // The node has no default route: only the tunnel leads there.
+  await waitFor('the internet through the tunnel', () => lab.isReachable('node', '198.51.100.1'))
+  const wire = await lab.inside('node', 'ip', 'route', 'get', '203.0.113.1')
+  expect(wire).toContain(lab.links.wireNode)
+  const neighbour = await lab.inside('node', 'ip', 'route', 'get', '203.0.113.77')
+  expect(neighbour).toContain(lab.links.wireNode)
+  expect((await lab.status('--health')).code).toBe(0)
+})
+
+test('a daemon started anew does not double the rules', async () => {
+  const before = [await rules('-4'), await rules('-6')]
+  process.kill(lab.daemonPid(), 'SIGKILL')
+  await waitFor('the daemon to be gone', async () => (await lab.status()).report.state === 'stopped')
+  expect((await lab.agent(['connect'])).code).toBe(0)
+  expect([await rules('-4'), await rules('-6')]).toEqual(before)
+})
+
+test('back to the tunnel network alone: the rules go', async () => {
+  const { peer } = lab.config()
+  await lab.change({ config: { peer: { ...peer, allowedIps: ['10.64.0.0/16', 'fd64::/64'] } } })
+  await lab.tell({ type: 'hint' })
+  await waitFor('the rules to go', async () => (await rules('-4')).trim().split('\n').length === 3)
+  expect((await rules('-6')).trim().split('\n').length).toBe(2)
+  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
+})
+
+test('a server that moves to another address is followed by its name', async () => {
+  const { wireEdge } = lab.links
+  await lab.inside('edge', 'ip', 'addr', 'del', '203.0.113.1/24', 'dev', wireEdge)
+  await lab.inside('edge', 'ip', 'addr', 'add', '203.0.113.3/24', 'dev', wireEdge)
+  await lab.inside('node', 'ip', 'neigh', 'flush', 'all')
+  writeFileSync(`/etc/netns/${lab.spaces.node}/hosts`, '127.0.0.1 localhost\n203.0.113.3 edge.example\n')
+  await waitFor(
+    'the tunnel to be back',
+    async () => {
+      const { code, report } = await lab.status('--health')
+      return code === 0 && report.endpoint === '203.0.113.3:51820'
+    },
+    55_000,
+  )
+  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
+})
+
+test('without the server a new daemon uses the last configuration', async () => {
+  await lab.stopServer()
+  process.kill(lab.daemonPid(), 'SIGKILL')
+  await lab.inside('node', 'ip', 'link', 'del', lab.links.agent)
+  lab.startDaemon()
+  await waitFor('the tunnel to be back', () => lab.isReachable('node', '10.64.0.1'))
+  const { report } = await waitFor('the status', async () => {
+    const found = await lab.status()
+    return found.code === 0 && found
+  })
+  expect(report).toMatchObject({ serverReachable: false })
+  expect(report.notes.join()).toContain('Cannot reach the server')
+})

@@ -1,0 +1,35 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { run } from '@postern/testkit/exec'
+import { afterAll, expect, it } from 'vitest'
+import { BenchError, judge, Report } from '../../bench/figures.ts'
+
+const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
+const LIMITS = new URL('../../bench/limits.json', import.meta.url)
+/** Tests run on machines that do other things as well. */
+const PATIENCE = 5
+
+const out = mkdtempSync(join(tmpdir(), 'pt-bench-'))
+afterAll(() => rmSync(out, { recursive: true, force: true }))
+
+it('the short bench stays within five times each limit', { timeout: 200_000 }, async () => {
+  const { code, stdout, stderr } = await run([process.execPath, MAIN, '--short', `--out=${out}`], {
+    timeoutMs: 180_000,
+  })
+  expect([0, 1], stderr || stdout).toContain(code)
+  const { figures } = Report.parse(JSON.parse(readFileSync(join(out, 'short.json'), 'utf8')))
+  const names = Object.keys(JSON.parse(readFileSync(LIMITS, 'utf8')))
+  expect(figures.map(({ name }) => name).sort()).toEqual(names.sort())
+  expect(code).toBe(figures.some(({ ratio, limit }) => ratio > limit) ? 1 : 0)
+  for (const { name, ratio, limit } of figures) expect(ratio, name).toBeLessThan(PATIENCE * limit)
+})
+
+it('a ratio over its limit is slow, and every figure has a limit', () => {
+  const measured = [{ name: 'a', heavy: 6, light: 2, unit: 'ms' }]
+  expect(judge(measured, { a: 3 })).toMatchObject([{ ratio: 3, verdict: 'ok' }])
+  expect(judge(measured, { a: 2.9 })).toMatchObject([{ ratio: 3, verdict: 'slow' }])
+  expect(() => judge(measured, {})).toThrow(BenchError)
+  expect(() => judge(measured, { a: 3, b: 3 })).toThrow(BenchError)
+})

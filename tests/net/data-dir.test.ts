@@ -1,0 +1,85 @@
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { prepareDataDir } from '../../scripts/lib/data-dir.ts'
+
+/** Nobody of this machine: what belongs to whom is all that counts here. */
+const IDENTITIES = { server: { uid: 64_001, gid: 64_001 }, proxy: { uid: 64_002, gid: 64_002 } }
+
+let outer: string
+let dataDir: string
+let paths: ReturnType<typeof installationPaths>
+beforeEach(() => {
+  outer = mkdtempSync(join(tmpdir(), 'data-dir-'))
+  dataDir = join(outer, 'postern')
+  paths = installationPaths(dataDir)
+})
+afterEach(() => rmSync(outer, { recursive: true }))
+
+const prepare = () => prepareDataDir(dataDir, IDENTITIES)
+const ownerOf = (path: string) => {
+  const { uid, gid, mode } = statSync(path)
+  return `${uid}:${gid} ${(mode & 0o7777).toString(8)}`
+}
+
+test('each part belongs to the one who needs it', () => {
+  prepare()
+  expect(ownerOf(dataDir)).toBe('0:0 755')
+  expect(ownerOf(paths.serverDir)).toBe('64001:64001 700')
+  expect(ownerOf(paths.runDir)).toBe('64001:64002 2750')
+  expect(ownerOf(paths.edgeDir)).toBe('0:0 700')
+  expect(ownerOf(paths.edgeToken)).toBe('0:64001 640')
+})
+
+test('a server that was taken over gets nothing of root handed over', () => {
+  prepare()
+  // The server may give its directory another group of its own, and swap what is in there at any moment.
+  chownSync(paths.runDir, 64_001, 64_001)
+  mkdirSync(join(paths.runDir, 'swapped'))
+  writeFileSync(join(paths.runDir, 'swapped/shadow'), 'of root')
+  prepare()
+  expect(ownerOf(paths.runDir)).toBe('64001:64002 2750')
+  expect(ownerOf(join(paths.runDir, 'swapped/shadow'))).toMatch(/^0:/)
+})
+
+test('what came from a backup is handed over, and nothing that it points to', () => {
+  mkdirSync(join(paths.serverDir, 'deep'), { recursive: true })
+  writeFileSync(join(paths.serverDir, 'deep/postern.db'), '')
+  mkdirSync(join(outer, 'elsewhere'))
+  writeFileSync(join(outer, 'elsewhere/shadow'), '')
+  symlinkSync(join(outer, 'elsewhere'), join(paths.serverDir, 'directory'))
+  symlinkSync(join(outer, 'elsewhere/shadow'), join(paths.serverDir, 'file'))
+  prepare()
+  expect(ownerOf(join(paths.serverDir, 'deep/postern.db'))).toMatch(/^64001:64001 /)
+  expect(ownerOf(join(outer, 'elsewhere'))).toMatch(/^0:0 /)
+  expect(ownerOf(join(outer, 'elsewhere/shadow'))).toMatch(/^0:0 /)
+})
+
+test('a file that also has a name elsewhere is not handed over', () => {
+  mkdirSync(paths.serverDir, { recursive: true })
+  writeFileSync(join(outer, 'shadow'), '')
+  linkSync(join(outer, 'shadow'), join(paths.serverDir, 'postern.db'))
+  expect(prepare).toThrow(/postern\.db has another name/)
+  expect(ownerOf(join(outer, 'shadow'))).toMatch(/^0:0 /)
+})
+
+test('a place where somebody else may put things is refused', () => {
+  prepare()
+  chmodSync(dataDir, 0o775)
+  chownSync(dataDir, 0, 64_003)
+  expect(prepare).toThrow('POSTERN_DATA_DIR')
+  chownSync(dataDir, 64_003, 0)
+  expect(prepare).toThrow('POSTERN_DATA_DIR')
+})

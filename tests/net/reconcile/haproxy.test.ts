@@ -1,0 +1,94 @@
+import type { HttpService } from '@postern/contract/services'
+import { haproxyCommand, haproxyPids } from '@postern/testkit/haproxy'
+import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho } from '@postern/testkit/lab/upstreams'
+import { publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const ECHO_PORT = 8081
+
+let lab: Lab
+let installation: Installation
+let services: HttpService[]
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
+  services = await publishLocal(installation, 'svc', 100, ECHO_PORT)
+  await untilAllAnswer(lab, services)
+})
+
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+it('brings a killed HAProxy back within 2 s, with all of 100 services', async () => {
+  const before = installation.haproxyPid()
+  const start = performance.now()
+  process.kill(before, 'SIGKILL')
+  await until('HAProxy to answer again', async () => {
+    const { status } = await visit(lab.visitor, 'https://svc100.example.com/', {
+      args: ['--connect-timeout', '1'],
+    })
+    return status === 200
+  })
+  const ms = performance.now() - start
+  console.info(`HAProxy was back after ${Math.round(ms)} ms`)
+  expect(ms).toBeLessThan(2000)
+  await untilAllAnswer(lab, services)
+  expect(installation.haproxyPid()).not.toBe(before)
+  expect(await haproxyPids(lab)).toHaveLength(1)
+})
+
+it('adopts the running HAProxy when the edge was killed and starts again', async () => {
+  const before = installation.haproxyPid()
+  await installation.edge.stop('SIGKILL')
+  await untilAllAnswer(lab, services.slice(0, 3))
+  installation.startEdge()
+  const [added] = await publishLocal(installation, 'adopted', 1, ECHO_PORT)
+  if (added) await untilAllAnswer(lab, [added])
+  expect(installation.haproxyPid()).toBe(before)
+  expect(await haproxyPids(lab)).toEqual([before])
+})
+
+it('finds a map that was changed behind its back and sets it right', async () => {
+  const maps = await haproxyCommand(installation, 'show map')
+  const file = /(\S*routes\S*)/.exec(maps)?.[1]?.replace(/[()]/g, '') ?? ''
+  expect(file).toContain(installation.paths.haproxyDir)
+  await haproxyCommand(installation, `del map ${file} svc7.example.com/`)
+  expect((await visit(lab.visitor, 'https://svc7.example.com/')).status).toBe(404)
+  await until(
+    'the route to be back',
+    async () => (await visit(lab.visitor, 'https://svc7.example.com/')).status === 200,
+  )
+})
+
+it('says that a port is held by another program, and heals when it is free', async () => {
+  await installation.edge.stop()
+  process.kill(installation.haproxyPid(), 'SIGKILL')
+  await until('HAProxy to be gone', async () => (await haproxyPids(lab)).length === 0)
+  const script = `require('net').createServer().listen(443, '0.0.0.0')`
+  const other = lab.server.start([process.execPath, '-e', script], {
+    logFile: `${installation.dataDir}/other.log`,
+  })
+  await until(
+    'the other program',
+    async () => (await lab.server.must('ss', '-Hltn', 'sport = :443')).trim() !== '',
+  )
+  installation.startEdge()
+  const part = await until('the edge to say so', async () => {
+    const [edge] = await installation.api.listEdges()
+    return edge?.connected && edge.dataPlane?.haproxy.state === 'failed' ? edge.dataPlane.haproxy : undefined
+  })
+  expect(part.detail).toMatch(/443/)
+  await other.stop()
+  await untilAllAnswer(lab, services.slice(0, 3))
+  await until('the edge to be in sync', () => isApplied(installation.api))
+  const [edge] = await installation.api.listEdges()
+  expect(edge?.dataPlane?.haproxy.state).toBe('ok')
+})

@@ -1,0 +1,59 @@
+import type { HttpService } from '@postern/contract/services'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, SNEAKY_NAME, startLab } from '@postern/testkit/lab/network'
+import { startEcho } from '@postern/testkit/lab/upstreams'
+import { LOCAL_NODE, publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const ECHO_PORT = 8081
+
+let lab: Lab
+let installation: Installation
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
+})
+
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+it('carries ten services beside one that cannot be applied, and says why on that one', async () => {
+  // Only the edge can see that this name leads to the server's own socket.
+  const bad = await publish('bad', SNEAKY_NAME, 3000)
+  const good = await publishLocal(installation, 'good', 10, ECHO_PORT)
+  await untilAllAnswer(lab, good)
+  const failed = await untilFailed(bad)
+  expect(failed.state.problem).toContain(SNEAKY_NAME)
+  expect((await visit(lab.visitor, 'https://bad.example.com/')).body).not.toContain('Postern</title>')
+  for (const service of good) expect((await installation.api.getService(service)).state.phase).toBe('live')
+})
+
+it('says that the name of a backend cannot be resolved, and nothing else suffers', async () => {
+  const dead = await publish('dead', 'nobody.invalid', 80)
+  const failed = await untilFailed(dead)
+  expect(failed.state.problem).toMatch(/nobody\.invalid/)
+  const [after] = await publishLocal(installation, 'after', 1, ECHO_PORT)
+  if (after) await untilAllAnswer(lab, [after])
+})
+
+function publish(name: string, backendHost: string, backendPort: number): Promise<HttpService> {
+  return installation.api.publish(LOCAL_NODE, {
+    name,
+    domain: `${name}.example.com`,
+    backendHost,
+    backendPort,
+  })
+}
+
+function untilFailed(service: HttpService): Promise<HttpService> {
+  return until(`${service.name} to be said failed`, async () => {
+    const found = await installation.api.getService(service)
+    return found.state.phase === 'failed' ? found : undefined
+  })
+}

@@ -1,0 +1,66 @@
+import { renameSync } from 'node:fs'
+import type { HttpService } from '@postern/contract/services'
+import { haproxyPids } from '@postern/testkit/haproxy'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho } from '@postern/testkit/lab/upstreams'
+import { publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const ECHO_PORT = 8081
+/** From before the edge has heard of a change to well after it has applied it, in ms. */
+const KILL_AFTER = [0, 2, 5, 8, 12, 16, 20, 30, 40, 60, 80, 120]
+
+let lab: Lab
+let installation: Installation
+let services: HttpService[]
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
+  services = await publishLocal(installation, 'svc', 5, ECHO_PORT)
+  await untilAllAnswer(lab, services)
+})
+
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+it('ends in the same place wherever in an apply the edge is killed', async () => {
+  for (const ms of KILL_AFTER) {
+    const [added] = await publishLocal(installation, `killed${ms}-`, 1, ECHO_PORT)
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    await installation.edge.stop('SIGKILL')
+    installation.startEdge()
+    if (added) services.push(added)
+    await untilAllAnswer(lab, services.slice(-1))
+  }
+  await untilAllAnswer(lab, services)
+  expect(await haproxyPids(lab)).toEqual([installation.haproxyPid()])
+})
+
+it('carries traffic while the server is stopped, and with a new edge too', async () => {
+  await installation.server.stop()
+  await untilAllAnswer(lab, services)
+  await installation.edge.stop('SIGKILL')
+  process.kill(installation.haproxyPid(), 'SIGKILL')
+  installation.startEdge()
+  await untilAllAnswer(lab, services)
+  await installation.startServer()
+})
+
+it('carries traffic while the database is gone', async () => {
+  await installation.server.stop()
+  const { database } = installation.paths
+  renameSync(database, `${database}.away`)
+  await untilAllAnswer(lab, services)
+  await installation.edge.stop('SIGKILL')
+  installation.startEdge()
+  await untilAllAnswer(lab, services)
+  renameSync(`${database}.away`, database)
+  await installation.startServer()
+  const [added] = await publishLocal(installation, 'back', 1, ECHO_PORT)
+  if (added) await untilAllAnswer(lab, [added])
+})

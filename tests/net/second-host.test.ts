@@ -1,0 +1,60 @@
+import { mkdirSync } from 'node:fs'
+import type { Config } from '@postern/contract/config'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startNodeExporter } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+let lab: Lab
+let installation: Installation
+let home: string
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  home = `${installation.dataDir}/second-host`
+  mkdirSync(home)
+  await startNodeExporter(lab.site, home)
+})
+afterAll(async () => {
+  await onSecondHost(`${home}/postern disconnect --forget --config-dir ${home}/etc`)
+  await installation?.close()
+  await lab?.close()
+})
+
+it('publishes a service of a second host by the lines of the README alone', async () => {
+  const { api } = installation
+  const node = await api.createNode({ name: 'second-host' })
+  const config = (await api.call('GET', '/api/config')).json as Config
+  const server = config.publicUrl
+  expect(server).toBe(`https://${lab.server.address}`)
+
+  const installed = await onSecondHost(
+    `curl -fsSk ${server}/install/postern -o ${home}/postern && ` +
+      `echo "${config.agentSha256}  ${home}/postern" | sha256sum -c && chmod +x ${home}/postern`,
+  )
+  expect(installed).toMatchObject({ code: 0, stdout: `${home}/postern: OK\n` })
+
+  const device = `ps${installation.interface.slice(-10)}`
+  const connected = await onSecondHost(
+    `${home}/postern connect --url=${server} --token=${node.token} --fingerprint=${config.caFingerprint}` +
+      ` --interface ${device} --config-dir ${home}/etc --no-service`,
+  )
+  expect(connected).toMatchObject({ code: 0, stderr: '' })
+  expect(connected.stdout).toBe('Configuring postern...\nConnecting node...\nConnection established!\n')
+
+  await api.publish(node.id, { name: 'metrics', domain: 'second.example.com', backendPort: 9100 })
+  const answer = await until('the service to answer', async () => {
+    const found = await visit(lab.visitor, 'https://second.example.com/metrics')
+    return found.status === 200 ? found : undefined
+  })
+  expect(answer.body).toContain('node_exporter_build_info')
+})
+
+/** As a person types it there, with the Node.js of that machine; only file and interface names are the test's own. */
+function onSecondHost(line: string) {
+  const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+  return lab.site.run('env', '-i', path, 'sh', '-c', line)
+}
