@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ROOT } from './lib/environment.ts'
 import { runCommand } from './lib/errors.ts'
 import { show } from './lib/exec.ts'
-import { sum, type Tally, tallyExit, tallyVitest, type VitestReport } from './lib/summary.ts'
+import { listFailures, sum, type Tally, tallyExit, tallyVitest, type VitestReport } from './lib/summary.ts'
 
 const MINUTE = 60_000
 const BIN = join(ROOT, 'node_modules/.bin')
@@ -25,14 +25,19 @@ async function testAll(only: readonly string[]): Promise<number> {
   const reports = mkdtempSync(join(tmpdir(), 'postern-test-'))
   const isWanted = ({ name }: { name: string }) => only.length === 0 || only.includes(name)
   const tallies: [string, Tally][] = []
+  const failures: string[] = []
   try {
     for (const { name, argv } of CHECKERS.filter(isWanted))
       tallies.push([name, tallyExit(await show(title(name, argv), 2 * MINUTE))])
-    for (const { name, limit } of RUNNERS.filter(isWanted))
-      tallies.push([name, await runVitest(name, limit, join(reports, `${name}.json`))])
+    for (const { name, limit } of RUNNERS.filter(isWanted)) {
+      const { tally, failed } = await runVitest(name, limit, join(reports, `${name}.json`))
+      tallies.push([name, tally])
+      failures.push(...failed)
+    }
   } finally {
     rmSync(reports, { recursive: true, force: true })
   }
+  if (failures.length > 0) print(`\n── failed ${'─'.repeat(54)}\n${failures.join('\n')}\n`)
   const { passed, failed } = sum(tallies.map(([, tally]) => tally))
   for (const [name, tally] of tallies)
     print(`${name.padEnd(6)} ${tally.passed} passed, ${tally.failed} failed`)
@@ -40,11 +45,16 @@ async function testAll(only: readonly string[]): Promise<number> {
   return failed === 0 && passed > 0 ? 0 : 1
 }
 
-async function runVitest(name: string, limit: number, report: string): Promise<Tally> {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+async function runVitest(
+  name: string,
+  limit: number,
+  path: string,
+): Promise<{ tally: Tally; failed: string[] }> {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`]
   const argv = [join(BIN, 'vitest'), 'run', '--project', name, '--passWithNoTests=false', ...reporters]
   const code = await show(title(name, argv), limit)
-  return tallyExit(code, tallyVitest(findReport(report)))
+  const report = findReport(path)
+  return { tally: tallyExit(code, tallyVitest(report)), failed: listFailures(report) }
 }
 
 function findReport(path: string): VitestReport | undefined {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { sum, tallyExit, tallyVitest } from './summary.ts'
+import { listFailures, sum, tallyExit, tallyVitest } from './summary.ts'
 
-const file = { status: 'passed', assertionResults: [{}] }
+const passed = { status: 'passed', fullName: 'adds', failureMessages: [] }
+const file = { name: 'sum.test.ts', status: 'passed', message: '', assertionResults: [passed] }
 const report = {
   numPassedTests: 3,
   numFailedTests: 0,
@@ -19,7 +20,7 @@ test('skipped and planned tests are failed tests', () => {
 })
 
 test('a file that cannot be loaded is a failed test', () => {
-  const broken = { status: 'failed', assertionResults: [] }
+  const broken = { ...file, status: 'failed', assertionResults: [] }
   expect(tallyVitest({ ...report, testResults: [file, broken] })).toEqual({ passed: 3, failed: 1 })
 })
 
@@ -42,4 +43,26 @@ test('tallies add up', () => {
     passed: 4,
     failed: 0,
   })
+})
+
+test('what failed is named with the first line of its reason', () => {
+  const failed = {
+    status: 'failed',
+    fullName: 'adds up',
+    failureMessages: ['expected 3\n  at sum.test.ts:4'],
+  }
+  const skipped = { status: 'skipped', fullName: 'divides', failureMessages: [] }
+  const broken = {
+    name: 'b.test.ts',
+    status: 'failed',
+    message: 'no such module\nmore',
+    assertionResults: [],
+  }
+  const testResults = [{ ...file, assertionResults: [passed, failed, skipped] }, broken]
+  expect(listFailures({ ...report, testResults })).toEqual([
+    'sum.test.ts > adds up: expected 3',
+    'sum.test.ts > divides: skipped',
+    'b.test.ts: no such module',
+  ])
+  expect(listFailures(undefined)).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 
 let site: Site
@@ -23,7 +24,7 @@ it('adds a domain that does not point here yet, once the look-up is skipped', as
   await visit.expectAccessible()
   await page.getByRole('button', { name: 'Add Domain' }).first().click()
   const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
-  expect(await form.getByLabel('Skip Domain Validation').count()).toBe(0)
+  await expect(form.getByLabel('Skip Domain Validation')).toHaveCount(0)
   await form.getByLabel(label('Domain')).fill('not a domain')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByText('The domain must be in a valid format').waitFor()
@@ -34,7 +35,7 @@ it('adds a domain that does not point here yet, once the look-up is skipped', as
   await form.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Domain created successfully!').waitFor()
   const link = page.getByRole('link', { name: 'app.example.com' })
-  expect(await link.getAttribute('href')).toBe('https://app.example.com')
+  await expect(link).toHaveAttribute('href', 'https://app.example.com')
   await row(page, 'app.example.com').getByText('Self Signed').waitFor()
   visit.expectNoComplaints()
   await visit.close()

@@ -1,6 +1,6 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
-import type { Page } from 'playwright-core'
+import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
 import { label, type Site, startSite } from './harness.ts'
 import { lookAt, type Scene } from './scenes.ts'

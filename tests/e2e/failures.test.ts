@@ -1,8 +1,9 @@
 import { connectPaperEdge } from '@postern/testkit/paper-edge'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
-import { choose, rowOf } from './steps.ts'
+import { choose, expectClipboard, rowOf } from './steps.ts'
 
 /** What a person sees when something does not work: the reason, a way on, and never an empty list. */
 let site: Site
@@ -33,7 +34,7 @@ describe('the server', () => {
     await site.stopServer()
     await page.getByRole('searchbox').fill('office')
     await page.getByText('The domains could not be loaded').waitFor()
-    expect(await page.getByText(/No domains yet|Nothing matches/).count()).toBe(0)
+    await expect(page.getByText(/No domains yet|Nothing matches/)).toHaveCount(0)
     await go('Client / Nodes')
     await page.getByRole('searchbox').fill('office')
     await page.getByText('The nodes could not be loaded').waitFor()
@@ -43,7 +44,7 @@ describe('the server', () => {
     await form.getByLabel(label('Name')).fill('kept')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByRole('alert').getByText('The server could not be reached.').waitFor()
-    expect(await form.getByLabel(label('Name')).inputValue()).toBe('kept')
+    await expect(form.getByLabel(label('Name'))).toHaveValue('kept')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Discard' }).click()
     await site.startServer()
@@ -89,7 +90,7 @@ describe('the server', () => {
     await page.getByLabel(label('Name')).fill('refused')
     await page.keyboard.press('Enter')
     await page.getByText('is already somebody else').waitFor()
-    expect(await page.getByLabel(label('Name')).getAttribute('aria-invalid')).toBe('true')
+    await expect(page.getByLabel(label('Name'))).toHaveAttribute('aria-invalid', 'true')
     visit.expectNoComplaints()
     await visit.close()
   })
@@ -152,7 +153,7 @@ describe('the data plane', () => {
     edge.close()
     await page.clock.runFor(6000)
     await syncMark(page, 'Edge not connected')
-    expect(await page.locator('.banners').count()).toBe(0)
+    await expect(page.locator('.banners')).toHaveCount(0)
     await page.clock.runFor(7000)
     await page
       .locator('.banners')
@@ -188,9 +189,9 @@ describe('the clipboard', () => {
     const copy = page.getByRole('button', { name: 'Copy node token' })
     await copy.click()
     await copy.locator('.lucide-check').waitFor()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^ptn_/)
+    await expectClipboard(page, /^ptn_/)
     await page.clock.runFor(1900)
-    expect(await copy.locator('.lucide-check').count()).toBe(1)
+    await expect(copy.locator('.lucide-check')).toHaveCount(1)
     await page.clock.runFor(200)
     await copy.locator('.lucide-copy').waitFor()
     visit.expectNoComplaints()

@@ -7,8 +7,8 @@ import { type InstallationPaths, installationPaths } from '@postern/contract/ins
 import { type Api, signIn } from '@postern/testkit/api'
 import { type Running, start } from '@postern/testkit/exec'
 import { until } from '@postern/testkit/until'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { expect } from './expect.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 const PASSWORD = 'e2e-password-1'

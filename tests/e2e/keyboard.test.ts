@@ -1,5 +1,6 @@
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 import { choose, expectFocus, rowOf } from './steps.ts'
 
@@ -38,6 +39,7 @@ it('creates a gateway and publishes a service by keyboard alone', async () => {
   await tabTo(page, 'Add Service')
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: 'Expose HTTP Service on Node' }).waitFor()
+  await expectFocus(page.getByLabel(label('Service Name')))
   await page.keyboard.type('printer')
   await tabTo(page, 'Public HTTP Path')
   await page.keyboard.press('Control+A')
@@ -95,7 +97,7 @@ it('Escape and a click outside ask first when something was typed, and close at 
     await question.waitFor()
     await page.getByRole('button', { name: 'Keep editing' }).click()
     await question.waitFor({ state: 'detached' })
-    expect(await form.getByLabel(label('Domain')).inputValue()).toBe('typed.example.com')
+    await expect(form.getByLabel(label('Domain'))).toHaveValue('typed.example.com')
     await go()
     await page.getByRole('button', { name: 'Discard' }).click()
     await form.waitFor({ state: 'detached' })
@@ -114,7 +116,7 @@ it('what is shown once does not close by a click outside or Escape', async () =>
   await ready.waitFor()
   await page.mouse.click(5, 5)
   await page.keyboard.press('Escape')
-  expect(await ready.isVisible()).toBe(true)
+  await expect(ready).toBeVisible()
   await ready.getByRole('button', { name: 'Got it!' }).click()
   await page.waitForURL('**/nodes')
   visit.expectNoComplaints()

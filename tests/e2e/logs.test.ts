@@ -3,9 +3,11 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService } from '@postern/contract/services'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
 import { until } from '@postern/testkit/until'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Locator, Page } from 'playwright'
+import { afterAll, beforeAll, it } from 'vitest'
+import { expect } from './expect.ts'
 import { type Site, startSite } from './harness.ts'
+import { expectClipboard } from './steps.ts'
 
 let site: Site
 let edge: PaperEdge
@@ -41,18 +43,18 @@ it('colours lines by their marker, filters by level and text, copies, saves and 
   const [error, warn, , info, debug, other] = looks.map(([, hue]) => hue)
   expect([error, warn, info, debug, other]).toEqual(['red', 'yellow', 'blue', 'green', 'grey'])
   await page.getByRole('button', { name: 'Copy lines' }).click()
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(lines.join('\n'))
+  await expectClipboard(page, lines.join('\n'))
   const saving = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download lines' }).click()
   expect(readFileSync(await (await saving).path(), 'utf8')).toBe(`${lines.join('\n')}\n`)
   await page.getByRole('button', { name: /^Warn/ }).click()
-  await expect.poll(() => shown(page)).toBe(4)
+  await expect(shown(page)).toHaveCount(4)
   await page.getByRole('searchbox').fill('get /')
-  await expect.poll(() => shown(page)).toBe(2)
-  expect(await page.locator('mark').first().innerText()).toBe('GET /')
+  await expect(shown(page)).toHaveCount(2)
+  await expect(page.locator('mark').first()).toHaveText('GET /')
   await page.getByRole('searchbox').fill('nothing like it')
   await page.getByRole('button', { name: 'Show all lines' }).click()
-  await expect.poll(() => shown(page)).toBe(6)
+  await expect(shown(page)).toHaveCount(6)
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByText('Waiting for requests').waitFor()
   visit.expectNoComplaints()
@@ -63,10 +65,10 @@ it('keeps the newest thousand lines and follows them until one scrolls up', asyn
   const { visit, page, service } = await openLog('busy')
   for (let line = 1; line <= 1200; line++) edge.log(service.id, `[INFO] line ${line}.`)
   await page.getByText('line 1200.').waitFor()
-  expect(await shown(page)).toBe(1000)
-  expect(await page.getByText('line 200.', { exact: true }).count()).toBe(0)
+  await expect(shown(page)).toHaveCount(1000)
+  await expect(page.getByText('line 200.', { exact: true })).toHaveCount(0)
   await page.getByText('1000 of 1000 lines kept').waitFor()
-  expect(await isInView(page, 'line 1200.')).toBe(true)
+  await expect.poll(() => isInView(page, 'line 1200.')).toBe(true)
   await page.getByRole('log').focus()
   await page.keyboard.press('Home')
   const jump = page.getByRole('button', { name: 'Jump to the newest line' })
@@ -88,7 +90,7 @@ it('holds still while paused and goes on with what came', async () => {
   await page.getByRole('button', { name: 'Pause' }).click()
   edge.log(service.id, '[INFO] meanwhile.')
   await page.getByText('Paused. 1 new line waits.').waitFor()
-  expect(await shown(page)).toBe(1)
+  await expect(shown(page)).toHaveCount(1)
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByText('meanwhile.').waitFor()
   visit.expectNoComplaints()
@@ -109,8 +111,8 @@ it('of a domain shows the lines of all its services, and its way back', async ()
   edge.log(two.id, '[INFO] from two.')
   await page.getByText('from one.').waitFor()
   await page.getByText('from two.').waitFor()
-  expect(await crumbs(page)).toEqual(['Domains', 'two-in.example.com', 'Real Time Logs'])
-  expect(await page.title()).toBe('Logs of two-in.example.com · Postern')
+  await expect(crumbs(page)).toHaveText(['Domains', 'two-in.example.com', 'Real Time Logs'])
+  await expect(page).toHaveTitle('Logs of two-in.example.com · Postern')
   await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Domains' }).click()
   await page.waitForURL('**/domains')
   await until('nothing to be watched', () => edge.watched().length === 0)
@@ -120,7 +122,7 @@ it('of a domain shows the lines of all its services, and its way back', async ()
 
 it('of a service has its way back to the node', async () => {
   const { visit, page } = await openLog('crumbed')
-  expect(await crumbs(page)).toEqual(['Nodes', 'HTTP Services', 'Real Time Logs'])
+  await expect(crumbs(page)).toHaveText(['Nodes', 'HTTP Services', 'Real Time Logs'])
   await page.getByRole('link', { name: 'HTTP Services' }).click()
   await page.waitForURL(`**/nodes/${node.id}`)
   visit.expectNoComplaints()
@@ -136,12 +138,12 @@ async function openLog(name: string) {
   return { visit, page: visit.page, service }
 }
 
-function shown(page: Page): Promise<number> {
-  return page.locator('.log > div').count()
+function shown(page: Page): Locator {
+  return page.locator('.log > div')
 }
 
-function crumbs(page: Page): Promise<string[]> {
-  return page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('listitem').allInnerTexts()
+function crumbs(page: Page): Locator {
+  return page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('listitem')
 }
 
 function isInView(page: Page, text: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
 import { until } from '@postern/testkit/until'
-import type { Page } from 'playwright-core'
+import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
 import { label, type Site, startSite } from './harness.ts'
 import { lookAt, type Scene } from './scenes.ts'

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Node } from '@postern/contract/nodes'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
-import { menuItems } from './steps.ts'
+import { expectClipboard, menuItems } from './steps.ts'
 
 let site: Site
 let edge: PaperEdge
@@ -35,7 +36,7 @@ describe('creating a node', () => {
     await page.keyboard.press('Escape')
     await ready.waitFor()
     await ready.getByRole('button', { name: 'Copy command', exact: true }).click()
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    const copied = await expectClipboard(page, /^.*postern connect/)
     expect(copied).toContain('postern connect --url=https://203.0.113.1')
     expect(copied).toContain(`--token=${token}`)
     expect(copied).toMatch(/--fingerprint=sha256:[0-9a-f]{64}/)
@@ -52,7 +53,7 @@ describe('creating a node', () => {
     await page.getByRole('button', { name: 'Add Client' }).first().click()
     const form = page.getByRole('dialog', { name: 'Client / Node Configuration' })
     await form.getByLabel('Act as a network gateway').check()
-    expect(await form.getByRole('textbox', { name: 'Interface' }).first().inputValue()).toBe('eth0')
+    await expect(form.getByRole('textbox', { name: 'Interface' }).first()).toHaveValue('eth0')
     await form.getByRole('textbox', { name: 'Subnet' }).first().fill('10.64.0.0/24')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('This field is required').waitFor()
@@ -60,8 +61,8 @@ describe('creating a node', () => {
     await form.getByRole('button', { name: 'Save' }).click()
     await form.locator('[aria-invalid="true"]').first().waitFor()
     const subnet = form.getByRole('textbox', { name: 'Subnet' }).first()
-    expect(await subnet.getAttribute('aria-invalid')).toBe('true')
-    expect(await subnet.inputValue()).toBe('10.64.0.0/24')
+    await expect(subnet).toHaveAttribute('aria-invalid', 'true')
+    await expect(subnet).toHaveValue('10.64.0.0/24')
     await visit.expectAccessible()
     visit.expectNoComplaints()
     await visit.close()
@@ -106,7 +107,7 @@ describe('the list', () => {
     await row(page, 'plain-one').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Nodes', exact: true }).click()
     await row(page, 'plain-one').waitFor()
-    expect(await row(page, 'Local').count()).toBe(0)
+    await expect(row(page, 'Local')).toHaveCount(0)
     await page.getByRole('searchbox').fill('nothing like it')
     await page.getByRole('button', { name: 'Clear search' }).waitFor()
     await page.reload()
@@ -160,7 +161,7 @@ describe('the list', () => {
     )
     await page.getByRole('link', { name: 'Client / Nodes' }).click()
     await page.getByRole('button', { name: 'Retry' }).waitFor()
-    expect(await page.getByText('No nodes yet').count()).toBe(0)
+    await expect(page.getByText('No nodes yet')).toHaveCount(0)
     await page.unroute('**/api/nodes?*')
     await page.getByRole('button', { name: 'Retry' }).click()
     await row(page, 'Local').waitFor()

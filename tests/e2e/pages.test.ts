@@ -1,7 +1,8 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 import { choose, menuItems, rowOf } from './steps.ts'
 
@@ -40,11 +41,11 @@ it('every page has its title, also when it is opened directly', async () => {
   }
   for (const [path, title] of Object.entries(titles)) {
     await page.goto(`${site.origin}${path}`)
-    await expect.poll(() => page.title()).toBe(title)
+    await expect(page).toHaveTitle(title)
   }
   await visit.context.clearCookies()
   await page.goto(`${site.origin}/login`)
-  await expect.poll(() => page.title()).toBe('Sign in · Postern')
+  await expect(page).toHaveTitle('Sign in · Postern')
   visit.expectNoComplaints()
   await visit.close()
 })
@@ -58,7 +59,7 @@ it('home welcomes and offers what comes first; signing in means agreeing to the 
   await visit.context.clearCookies()
   await page.goto(`${site.origin}/login`)
   await page.getByText('By signing in you agree to the').waitFor()
-  expect(await page.getByRole('link', { name: 'terms of service' }).getAttribute('href')).toBe('/docs/terms')
+  await expect(page.getByRole('link', { name: 'terms of service' })).toHaveAttribute('href', '/docs/terms')
   visit.expectNoComplaints()
   await visit.close()
 })
@@ -68,21 +69,21 @@ describe('the nodes', () => {
     const visit = await site.open('/nodes')
     const { page } = visit
     await rowOf(page, 'office').waitFor()
-    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
-      expect.stringMatching(/^status$/i),
+    await expect(page.getByRole('columnheader')).toHaveText([
+      /^status$/i,
       'Name',
       'Type',
       'Latest Handshake',
       'Received (KB)',
       'Transmitted (KB)',
-      expect.stringMatching(/^actions$/i),
+      /^actions$/i,
     ])
     await tooltip(page, 'Local', 'Created automatically to expose internal services running on this server.')
     await tooltip(page, 'nas', 'Standard client, only routes traffic to itself.')
     await tooltip(page, 'office', 'eth0: 192.168.7.0/24 eth1: 192.168.8.0/24')
     await tooltip(page, 'office', 'Forwards traffic to these networks and handles external connections.')
-    expect(await rowOf(page, 'Local').locator('.dot').count()).toBe(0)
-    expect(await rowOf(page, 'nas').locator('.dot.offline').count()).toBe(1)
+    await expect(rowOf(page, 'Local').locator('.dot')).toHaveCount(0)
+    await expect(rowOf(page, 'nas').locator('.dot.offline')).toHaveCount(1)
     await page.getByRole('button', { name: 'Actions for nas' }).click()
     expect(await menuItems(page)).toEqual([
       'View Node Details',
@@ -119,16 +120,16 @@ describe('the nodes', () => {
     const { page } = visit
     await page.getByRole('heading', { name: 'office' }).waitFor()
     const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('listitem')
-    expect(await crumbs.allInnerTexts()).toEqual(['Client / Nodes', 'office'])
+    await expect(crumbs).toHaveText(['Client / Nodes', 'office'])
     await page.getByText('eth0: 192.168.7.0/24, eth1: 192.168.8.0/24').waitFor()
-    expect(await page.locator('dl.facts dt').allInnerTexts()).toEqual([
+    await expect(page.locator('dl.facts dt')).toHaveText([
       'Client IP',
       'Latest Handshake',
       'Transmitted',
       'Received',
       'Send all internet traffic through the VPN',
     ])
-    expect(await page.locator('dl.facts dd').allInnerTexts()).toEqual(['-', '-', '-', '-', 'No'])
+    await expect(page.locator('dl.facts dd')).toHaveText(['-', '-', '-', '-', 'No'])
     await page.getByRole('button', { name: 'Actions', exact: true }).click()
     const items = await menuItems(page)
     expect(items.slice(0, 3)).toEqual(['Edit Node', 'Download Config', 'Disconnect'])
@@ -142,8 +143,8 @@ describe('the nodes', () => {
     await page.getByRole('link', { name: 'Local' }).click()
     await page.getByRole('heading', { name: 'Local' }).waitFor()
     await rowOf(page, 'Console').waitFor()
-    expect(await page.locator('dl.facts').count()).toBe(0)
-    expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
+    await expect(page.locator('dl.facts')).toHaveCount(0)
+    await expect(page.getByRole('button', { name: 'Actions', exact: true })).toHaveCount(0)
     await page.getByRole('button', { name: 'Actions for Console' }).click()
     expect(await menuItems(page)).toEqual(['Info', 'Logs Monitor', 'Edit Service'])
     await page.getByRole('menuitem', { name: 'Edit Service' }).click()
@@ -155,8 +156,8 @@ describe('the nodes', () => {
       'Hostname/IP',
       'Backend Port',
     ])
-      expect([name, await form.getByLabel(label(name)).isDisabled()]).toEqual([name, true])
-    expect(await form.getByLabel(label('Public Domain')).isEnabled()).toBe(true)
+      await expect(form.getByLabel(label(name)), name).toBeDisabled()
+    await expect(form.getByLabel(label('Public Domain'))).toBeEnabled()
     await form.getByRole('button', { name: 'Add IP' }).first().click()
     await form.getByRole('textbox', { name: 'Allowed IP 1' }).fill('127.0.0.1')
     await form.getByRole('button', { name: 'Save' }).click()
@@ -172,23 +173,23 @@ describe('an HTTP service', () => {
     const { page } = visit
     await choose(page, 'Actions for office', 'Expose HTTP')
     const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
-    expect(await form.getByLabel('Node Name', { exact: true }).inputValue()).toBe('office')
+    await expect(form.getByLabel('Node Name', { exact: true })).toHaveValue('office')
     await form.getByRole('button', { name: /About the node/ }).hover()
     await page.locator('.tooltip').waitFor()
-    expect(await page.locator('.tooltip .tip-line').allInnerTexts()).toEqual([
+    await expect(page.locator('.tooltip .tip-line')).toHaveText([
       'Node: office',
       `Internal IP: ${gateway.address}`,
       'Status: Not connected',
       'Gateway: Yes',
     ])
-    expect(await form.getByLabel(label('Backend Protocol')).locator('option').allInnerTexts()).toEqual([
+    await expect(form.getByLabel(label('Backend Protocol')).locator('option')).toHaveText([
       'http://',
       'https://',
     ])
     await form.getByLabel(label('Service Name')).fill('x')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('This field is required').waitFor()
-    expect(await form.getByLabel(label('Hostname/IP')).getAttribute('aria-invalid')).toBe('true')
+    await expect(form.getByLabel(label('Hostname/IP'))).toHaveAttribute('aria-invalid', 'true')
     await form.getByLabel(label('Public HTTP Path')).fill('')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('A domain or a path is required').waitFor()
@@ -213,7 +214,7 @@ describe('an HTTP service', () => {
     await form.getByLabel(label('Public Domain')).click()
     await page.keyboard.type('kno')
     await page.getByRole('option', { name: 'known.example.com' }).click()
-    expect(await form.getByLabel(label('Public Domain')).inputValue()).toBe('known.example.com')
+    await expect(form.getByLabel(label('Public Domain'))).toHaveValue('known.example.com')
     await form.getByText(`https://known.example.com/`).waitFor()
     visit.expectNoComplaints()
     await visit.close()
@@ -234,8 +235,8 @@ describe('an HTTP service', () => {
     const { page } = visit
     const row = rowOf(page, 'guarded')
     await row.getByText('Proxy -> 192.168.7.12:8443').waitFor()
-    expect(await row.locator('.dot.disabled').count()).toBe(1)
-    expect(await row.getByRole('link').count()).toBe(0)
+    await expect(row.locator('.dot.disabled')).toHaveCount(1)
+    await expect(row.getByRole('link')).toHaveCount(0)
     await choose(page, 'Actions for guarded', 'Info')
     const info = page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' })
     for (const text of ['https://192.168.7.12:8443', '203.0.113.0/24', '203.0.113.66', 'guarded'])
@@ -252,15 +253,13 @@ it('a domain without services has a hint in its row, and its menu', async () => 
   await page.getByRole('button', { name: 'Services of empty.example.com' }).click()
   const hint = page.getByText(/No HTTP services yet/)
   await hint.getByRole('link', { name: 'Client / Nodes' }).waitFor()
-  expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(
-    expect.arrayContaining(['Domain', 'SSL Certs', 'Created At']),
-  )
+  await expect(page.getByRole('columnheader')).toContainText(['Domain', 'SSL Certs', 'Created At'])
   await page.getByRole('button', { name: 'Actions for empty.example.com' }).click()
   expect(await menuItems(page)).toEqual(['Logs Monitor', 'Edit Domain', 'Delete Domain'])
   await page.getByRole('menuitem', { name: 'Edit Domain' }).click()
   const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
   await form.getByText('Set up a domain pointing to Postern').waitFor()
-  expect(await form.getByLabel('SSL Certificate Type').inputValue()).toBe('Self Signed')
+  await expect(form.getByLabel('SSL Certificate Type')).toHaveValue('Self Signed')
   await form.getByLabel('Skip Domain Validation').waitFor()
   await form.getByText('Self-Signed when skipping domain validation').waitFor()
   await form.getByRole('button', { name: 'Save' }).click()

@@ -1,5 +1,6 @@
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, it } from 'vitest'
+import { expect } from './expect.ts'
 import { type Site, startSite } from './harness.ts'
 import { choose, rowOf } from './steps.ts'
 
@@ -16,12 +17,12 @@ it('nodes come ten to a page; the last page goes away with its last node', async
   const visit = await site.open('/nodes?orderBy=name,desc')
   const { page } = visit
   await showing(page, 'Showing 1 to 10 of 11 results')
-  expect(await page.getByRole('row').count()).toBe(11)
-  expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true)
+  await expect(page.getByRole('row')).toHaveCount(11)
+  await expect(page.getByRole('button', { name: 'Previous' })).toBeDisabled()
   await page.getByRole('button', { name: 'Next' }).click()
   await showing(page, 'Showing 11 to 11 of 11 results')
   await page.waitForURL('**/nodes?*page=2')
-  expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+  await expect(page.getByRole('button', { name: 'Next' })).toBeDisabled()
   await page.reload()
   await showing(page, 'Showing 11 to 11 of 11 results')
 
@@ -32,8 +33,7 @@ it('nodes come ten to a page; the last page goes away with its last node', async
   await page.getByRole('button', { name: 'Yes, delete it!' }).click()
   await rowOf(page, 'aaa-last').waitFor({ state: 'detached' })
   await showing(page, 'Showing 11 to 11 of 11 results')
-  const [only] = await page.getByRole('row').getByRole('link').allInnerTexts()
-  expect(only).toBe('Local')
+  await expect(page.getByRole('row').getByRole('link')).toHaveText(['Local'])
   expect((await site.api.call('GET', `/api/nodes/${last.id}`)).status).toBe(404)
   visit.expectNoComplaints()
   await visit.close()
@@ -83,10 +83,11 @@ it('the services of a node come five to a page, the card steps back, too', async
   await showing(page, 'Showing 1 to 5 of 6 results')
   await page.getByRole('button', { name: 'Next' }).click()
   await showing(page, 'Showing 6 to 6 of 6 results')
+  await expect(page.locator('tbody tr')).toHaveCount(1)
   const [name = ''] = await page.locator('tbody b').allInnerTexts()
   await choose(page, `Actions for ${name}`, 'Delete Service')
   await page.getByRole('button', { name: 'Yes, delete it!' }).click()
-  await expect.poll(() => page.locator('tbody tr').count()).toBe(5)
+  await expect(page.locator('tbody tr')).toHaveCount(5)
   await page.getByText(/^Showing/).waitFor({ state: 'detached' })
   visit.expectNoComplaints()
   await visit.close()

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
-import type { Page } from 'playwright-core'
-import { afterAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
 import type { Site, Visit } from './harness.ts'
 
 /**

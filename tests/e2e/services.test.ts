@@ -1,8 +1,9 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
 import { until } from '@postern/testkit/until'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
 
 let site: Site
@@ -22,9 +23,9 @@ afterAll(async () => {
 describe('publishing an HTTP service', () => {
   it('goes from the form to the info dialog to a live row, and the edge gets the route', async () => {
     const { visit, page, form } = await openForm()
-    expect(await form.getByLabel(label('Public HTTP Path')).getAttribute('placeholder')).toBe('/')
-    expect(await form.getByLabel(label('Backend Port')).inputValue()).toBe('80')
-    expect(await form.getByLabel(label('Hostname/IP')).isDisabled()).toBe(true)
+    await expect(form.getByLabel(label('Public HTTP Path'))).toHaveAttribute('placeholder', '/')
+    await expect(form.getByLabel(label('Backend Port'))).toHaveValue('80')
+    await expect(form.getByLabel(label('Hostname/IP'))).toBeDisabled()
     await form.getByLabel(label('Service Name')).fill('web')
     await form.getByLabel(label('Public Domain')).fill('web.example.com')
     await form.getByLabel(label('Backend Port')).fill('8080')
@@ -60,7 +61,7 @@ describe('publishing an HTTP service', () => {
     await page.keyboard.press('Tab')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText(/already belongs to/).waitFor()
-    expect(await form.getByLabel(label('Service Name')).inputValue()).toBe('second')
+    await expect(form.getByLabel(label('Service Name'))).toHaveValue('second')
     await form.getByLabel(label('Public HTTP Path')).fill('no slash')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('must start with / and contain only letters, numbers, and / . _ ~ -').waitFor()
@@ -82,7 +83,7 @@ describe('publishing an HTTP service', () => {
     await form.getByLabel(label('Public HTTP Path')).fill('/broken')
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByRole('alert').getByText('req-77').waitFor()
-    expect(await form.getByLabel(label('Service Name')).inputValue()).toBe('broken')
+    await expect(form.getByLabel(label('Service Name'))).toHaveValue('broken')
     visit.expectNoComplaints()
     await visit.close()
   })
@@ -156,7 +157,7 @@ describe('the live log of a service', () => {
     await until('the edge to be asked again', () => edge.watched().includes(service.id))
     edge.log(service.id, '[INFO] 2026-11-21T10:00:09.123Z 203.0.113.5 "GET /three" 200 1.2KB 14ms')
     await page.getByText('"GET /three" 200').waitFor()
-    expect(await page.getByText('"GET /one" 200').count()).toBe(1)
+    await expect(page.getByText('"GET /one" 200')).toHaveCount(1)
     visit.expectNoComplaints()
     await visit.close()
   })

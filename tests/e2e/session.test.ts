@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 
 let site: Site
@@ -37,7 +38,7 @@ describe('signing in', () => {
     await visit.expectAccessible()
     await alert.getByRole('button').click()
     await alert.waitFor({ state: 'detached' })
-    expect(await page.getByLabel(label('Username')).inputValue()).toBe('admin')
+    await expect(page.getByLabel(label('Username'))).toHaveValue('admin')
     visit.expectNoComplaints()
     await visit.close()
   })
@@ -49,7 +50,7 @@ describe('signing in', () => {
     page.on('request', (request) => void (request.method() === 'POST' && calls.push(request.url())))
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('This field is required').first().waitFor()
-    expect(await page.getByText('This field is required').count()).toBe(2)
+    await expect(page.getByText('This field is required')).toHaveCount(2)
     expect(calls).toEqual([])
     await visit.close()
   })
@@ -118,7 +119,7 @@ describe('the shell', () => {
       const { page } = visit
       await page.getByRole('heading', { name: "Hmm...this page doesn't exist." }).waitFor()
       await page.getByText('Try searching for something else!').waitFor()
-      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(signedIn ? 1 : 0)
+      await expect(page.getByRole('navigation', { name: 'Main' })).toHaveCount(signedIn ? 1 : 0)
       await visit.expectAccessible()
       await page.getByRole('link', { name: 'Back To Home' }).click()
       await page.waitForURL(signedIn ? `${site.origin}/` : '**/login')
@@ -130,17 +131,16 @@ describe('the shell', () => {
   it('goes through the three colour schemes and remembers the choice', async () => {
     const visit = await site.open('/')
     const { page } = visit
+    const html = page.locator('html')
     const toggle = page.getByRole('button', { name: /Colour scheme/ })
-    const seen: (string | null)[] = []
-    for (let click = 0; click < 3; click++) {
+    for (const scheme of ['light', 'dark', 'system', 'light']) {
       await toggle.click()
-      seen.push(await page.evaluate(() => localStorage.getItem('color-scheme')))
+      await expect(toggle).toHaveAccessibleName(new RegExp(`${scheme}$`))
+      if (scheme === 'system') await expect(html).not.toHaveAttribute('data-theme')
+      else await expect(html).toHaveAttribute('data-theme', scheme)
     }
-    expect(new Set(seen)).toEqual(new Set(['light', 'dark', 'auto']))
-    await toggle.click()
-    const chosen = await page.locator('html').getAttribute('data-theme')
     await page.reload()
-    expect(await page.locator('html').getAttribute('data-theme')).toBe(chosen)
+    await expect(html).toHaveAttribute('data-theme', 'light')
     visit.expectNoComplaints()
     await visit.close()
   })
@@ -149,7 +149,7 @@ describe('the shell', () => {
     const visit = await site.open('/')
     const { page } = visit
     await page.getByRole('button', { name: 'Collapse sidebar' }).click()
-    expect(await page.evaluate(() => localStorage.getItem('sidebar-expanded'))).toBe('false')
+    await expect.poll(() => page.evaluate(() => localStorage.getItem('sidebar-expanded'))).toBe('false')
     await page.reload()
     await page.getByRole('button', { name: 'Expand sidebar' }).waitFor()
     visit.expectNoComplaints()

@@ -1,6 +1,7 @@
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
-import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Locator, Page } from 'playwright'
+import { afterAll, beforeAll, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
 import { expectFocus } from './steps.ts'
 
@@ -37,9 +38,9 @@ it('of a node: the second tab is told, loads the newest values and saves upon th
   await alert.getByRole('button', { name: 'Reload' }).click()
   await alert.waitFor({ state: 'detached' })
   const name = second.form.getByLabel(label('Name'))
-  expect(await name.inputValue()).toBe('renamed by the first')
+  await expect(name).toHaveValue('renamed by the first')
   await expectFocus(name)
-  expect(await second.form.getByLabel('Send all internet traffic through the VPN').isChecked()).toBe(false)
+  await expect(second.form.getByLabel('Send all internet traffic through the VPN')).not.toBeChecked()
   await name.fill('renamed by the second')
   await second.form.getByRole('button', { name: 'Save' }).click()
   await second.visit.page.getByText('Node updated successfully!').waitFor()
@@ -59,8 +60,8 @@ it('of an HTTP service: what the other one saved is not undone', async () => {
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('button', { name: 'Reload' }).click()
   await form.getByRole('textbox', { name: 'Allowed IP 1' }).waitFor()
-  expect(await form.getByRole('textbox', { name: 'Allowed IP 1' }).inputValue()).toBe('203.0.113.7')
-  expect(await form.getByLabel(label('Backend Port')).inputValue()).toBe('80')
+  await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveValue('203.0.113.7')
+  await expect(form.getByLabel(label('Backend Port'))).toHaveValue('80')
   await page.keyboard.press('Escape')
   await form.waitFor({ state: 'detached' })
   expect(await site.api.getService(service)).toMatchObject({ backendPort: 80, allowedIps: ['203.0.113.7'] })

@@ -1,5 +1,5 @@
-import type { Locator, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import type { Locator, Page } from 'playwright'
+import { expect } from './expect.ts'
 
 /** The row of a table that holds exactly this text. */
 export function rowOf(page: Page, text: string): Locator {
@@ -14,6 +14,15 @@ export async function choose(page: Page, menu: string, item: string): Promise<vo
 
 export async function expectFocus(target: Locator): Promise<void> {
   await expect.poll(() => target.evaluate((element) => element === document.activeElement)).toBe(true)
+}
+
+/** A copy is done a moment after the click. */
+export async function expectClipboard(page: Page, content: string | RegExp): Promise<string> {
+  const read = () => page.evaluate(() => navigator.clipboard.readText())
+  const wanted =
+    typeof content === 'string' ? expect.stringContaining(content) : expect.stringMatching(content)
+  await expect.poll(read).toEqual(wanted)
+  return read()
 }
 
 /** What an open menu offers, once it is there. */

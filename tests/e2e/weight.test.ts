@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page, Request } from 'playwright'
+import { afterAll, beforeAll, it } from 'vitest'
+import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 
 /** What a first visit has to load, in kB of compressed scripts: a little more than it is, so that it stays so. */
