@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** Real parts take their time; nothing else may. */
-const slow = { testTimeout: 60_000, hookTimeout: 120_000, fileParallelism: false }
+/** Far more than anything takes: no test depends on what else the machine does. */
+const patient = { testTimeout: 60_000, hookTimeout: 120_000 }
 
 /** Each file has a server and a browser of its own, and mostly waits for them. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }
+const oneByOne = { fileParallelism: false }
 
 export default defineConfig({
   test: {
@@ -14,12 +15,19 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,packages,scripts}/**/*.test.{ts,tsx}'],
           exclude: ['**/node_modules/**', '**/*.api.test.ts', '**/*.net.test.ts'],
-          testTimeout: 20_000,
+          ...patient,
         },
       },
-      { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], testTimeout: 20_000 } },
-      { test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], ...slow, ...twoAtATime } },
-      { test: { name: 'net', include: ['tests/net/**/*.test.ts', 'apps/**/*.net.test.ts'], ...slow } },
+      { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], ...patient } },
+      { test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], ...patient, ...twoAtATime } },
+      {
+        test: {
+          name: 'net',
+          include: ['tests/net/**/*.test.ts', 'apps/**/*.net.test.ts'],
+          ...patient,
+          ...oneByOne,
+        },
+      },
     ],
   },
 })

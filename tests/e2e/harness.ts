@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
-import { type Api, signIn } from '@postern/testkit/api'
+import { type Api, isHealthy, signIn } from '@postern/testkit/api'
 import { type Running, start } from '@postern/testkit/exec'
-import { until } from '@postern/testkit/until'
+import { whenStarted } from '@postern/testkit/started'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
 import { expect } from './expect.ts'
 
@@ -72,7 +72,7 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
   const main = `${ROOT}apps/server/src/main.ts`
   const startProgram = () => start([process.execPath, main], { logFile: `${dataDir}/server.log`, env })
   let server: Running = startProgram()
-  const api = await until('the server to let us in', () => signIn(paths.serverSocket, 'admin', PASSWORD))
+  const api = await whenStarted(server, 'the server', () => signIn(paths.serverSocket, 'admin', PASSWORD))
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: CHROMIUM_ARGS })
   const origin = `http://127.0.0.1:${port}`
   return {
@@ -83,7 +83,7 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
     stopServer: () => server.stop(),
     async startServer() {
       server = startProgram()
-      await until('the server', async () => (await api.call('GET', '/api/health')).status === 200)
+      await whenStarted(server, 'the server', () => isHealthy(api))
     },
     open: (path, options) => openPage(browser, origin, api.token, path, options),
     async close() {
@@ -115,7 +115,7 @@ async function openPage(
   })
   if (signedIn) await context.addCookies([{ name: 'token', value: token, url: origin, sameSite: 'Strict' }])
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(20_000)
   const visit = watch(page, context)
   await page.goto(`${origin}${path}`)
   return visit

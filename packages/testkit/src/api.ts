@@ -55,6 +55,11 @@ export async function signIn(socketPath: string, username: string, password: str
   }
 }
 
+/** True when the server answers that it is well. */
+export async function isHealthy(api: Api): Promise<boolean> {
+  return (await api.call('GET', '/api/health')).status === 200
+}
+
 function expectSuccess(answer: Answer): unknown {
   if (answer.status >= 300) throw new Error(`the API answered ${answer.status}: ${answer.text}`)
   return answer.json

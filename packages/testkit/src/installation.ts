@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { prepareDataDir } from '../../../scripts/lib/data-dir.ts'
 import { ensureUsers } from '../../../scripts/lib/users.ts'
-import { type Api, signIn } from './api.ts'
+import { type Api, isHealthy, signIn } from './api.ts'
 import type { Running } from './exec.ts'
 import type { Host, Lab } from './lab/network.ts'
-import { until } from './until.ts'
+import { whenStarted } from './started.ts'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 
@@ -50,7 +50,9 @@ export async function startInstallation(
     server: startProgram(lab.server, 'server', env),
     edge: startProgram(lab.server, 'edge', env),
   }
-  const api = await until('the server to let us in', () => signIn(paths.serverSocket, 'admin', PASSWORD))
+  const api = await whenStarted(programs.server, 'the server', () =>
+    signIn(paths.serverSocket, 'admin', PASSWORD),
+  )
   const installation: Installation = {
     dataDir,
     paths,
@@ -60,7 +62,7 @@ export async function startInstallation(
     ...programs,
     async startServer() {
       installation.server = startProgram(lab.server, 'server', env)
-      await until('the server', async () => (await api.call('GET', '/api/health')).status === 200)
+      await whenStarted(installation.server, 'the server', () => isHealthy(api))
     },
     startEdge() {
       installation.edge = startProgram(lab.server, 'edge', env)
@@ -71,20 +73,8 @@ export async function startInstallation(
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-  await explained(programs.edge, () =>
-    until('the edge to apply the state', () => isApplied(api), { timeoutMs: 30_000 }),
-  )
+  await whenStarted(programs.edge, 'the edge', () => isApplied(api))
   return installation
-}
-
-/** A failure to start is told together with what the program said last. */
-async function explained<T>(program: Running, step: () => Promise<T>): Promise<T> {
-  try {
-    return await step()
-  } catch (cause) {
-    await program.stop()
-    throw new Error(`${cause}; the program said: ${program.output().slice(-2000)}`, { cause })
-  }
 }
 
 /** True when an edge is connected and has applied what is wanted. */
