@@ -1,9 +1,10 @@
 import { connectPaperEdge } from '@postern/testkit/paper-edge'
-import type { Page } from 'playwright'
+import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { EDGE_ABSENCE_SHOWN, EDGE_POLL_INTERVAL } from '../../apps/console/src/util/constants.ts'
 import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
-import { choose, expectClipboard, rowOf } from './steps.ts'
+import { choose, expectClipboard, passTimeUntil, rowOf, stopClock } from './steps.ts'
 
 /** What a person sees when something does not work: the reason, a way on, and never an empty list. */
 let site: Site
@@ -142,19 +143,20 @@ describe('the data plane', () => {
       .getByText(/HAProxy does not work: Port 443 is taken by nginx\./)
       .first()
       .waitFor()
-    await syncMark(page, 'Data plane broken')
+    await syncMark(page, 'Data plane broken').waitFor()
     await visit.expectAccessible()
-    await page.clock.install()
+    await stopClock(page)
     await page.reload()
+    await passTimeUntil(syncMark(page, 'Data plane broken'))
     await edge.setDataPlane({})
-    await page.clock.runFor(6000)
-    await syncMark(page, 'In sync')
-    await page.locator('.banners').waitFor({ state: 'detached' })
-    edge.close()
-    await page.clock.runFor(6000)
-    await syncMark(page, 'Edge not connected')
+    await page.clock.runFor(EDGE_POLL_INTERVAL)
+    await passTimeUntil(syncMark(page, 'In sync'))
     await expect(page.locator('.banners')).toHaveCount(0)
-    await page.clock.runFor(7000)
+    edge.close()
+    await page.clock.runFor(EDGE_POLL_INTERVAL)
+    await passTimeUntil(syncMark(page, 'Edge not connected'))
+    await expect(page.locator('.banners')).toHaveCount(0)
+    await page.clock.runFor(EDGE_ABSENCE_SHOWN)
     await page
       .locator('.banners')
       .getByText(/is not connected\. What is published keeps running/)
@@ -184,8 +186,8 @@ describe('the clipboard', () => {
   it('gets the token, and the icon is a tick for two seconds', async () => {
     const visit = await site.open('/')
     const { page } = visit
-    await page.clock.install()
     await makeNode(visit, 'ticked')
+    await stopClock(page)
     const copy = page.getByRole('button', { name: 'Copy node token' })
     await copy.click()
     await copy.locator('.lucide-check').waitFor()
@@ -213,8 +215,8 @@ it('a deletion that the server refuses says why and changes nothing', async () =
   await visit.close()
 })
 
-async function syncMark(page: Page, text: string): Promise<void> {
-  await page.locator('.sync').getByText(text).first().waitFor()
+function syncMark(page: Page, text: string): Locator {
+  return page.locator('.sync').getByText(text).first()
 }
 
 async function makeNode({ page }: Visit, name: string): Promise<void> {

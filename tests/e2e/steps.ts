@@ -16,6 +16,22 @@ export async function expectFocus(target: Locator): Promise<void> {
   await expect.poll(() => target.evaluate((element) => element === document.activeElement)).toBe(true)
 }
 
+/** Stops the clock of the page: from now on time passes only by `page.clock.runFor`. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install()
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000)
+}
+
+/** Lets time pass in steps of some ms until the target is there: what comes from the server needs a moment of it. */
+export async function passTimeUntil(target: Locator, step = 10): Promise<void> {
+  const { clock } = target.page()
+  const pass = async () => {
+    await clock.runFor(step)
+    return target.count()
+  }
+  await expect.poll(pass).toBeGreaterThan(0)
+}
+
 /** A copy is done a moment after the click. */
 export async function expectClipboard(page: Page, content: string | RegExp): Promise<string> {
   const read = () => page.evaluate(() => navigator.clipboard.readText())
