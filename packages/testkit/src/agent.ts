@@ -12,7 +12,10 @@ export interface Agent {
 
 let agents = 0
 
-export function agentOn(host: Host, installation: Installation): Agent {
+export function agentOn(
+  host: Host,
+  installation: Pick<Installation, 'api' | 'dataDir' | 'interface'>,
+): Agent {
   const dir = `${installation.dataDir}/agent-${host.name}`
   const device = `pa${installation.interface.slice(-9)}${agents++}`
   const environment = [`POSTERN_AGENT_DIR=${dir}`, `PATH=${process.env.PATH}`]

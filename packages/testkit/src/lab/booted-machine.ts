@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Finished, must, run } from '../exec.ts'
+import { whenStarted } from '../started.ts'
+import { until } from '../until.ts'
+import type { Host } from './network.ts'
+
+const PROGRAM = new URL('../programs/booted-machine.sh', import.meta.url).pathname
+const REPOSITORY = new URL('../../../../', import.meta.url).pathname
+
+/** A host of the lab that the real systemd has booted, with a root and processes of its own and a clone of the repository. */
+export interface BootedMachine {
+  /** Where the clone is: in a closed home, where many put it. */
+  clone: string
+  run(...command: string[]): Promise<Finished>
+  must(...command: string[]): Promise<string>
+  /** Where a file of it is for the test; another place after each boot. */
+  pathOf(file: string): string
+  /** Waits until all that starts at boot has been started. */
+  reboot(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How long a command may take in there, in ms: an installation may build the console first. */
+const PATIENCE = 110_000
+
+export async function bootMachine(host: Host): Promise<BootedMachine> {
+  const clone = '/root/postern'
+  const dir = mkdtempSync(join(tmpdir(), 'pt-machine-'))
+  const own = ['setpriv', '--pdeathsig=TERM', 'unshare', '--mount', '--propagation=private']
+  const program = host.start([...own, 'sh', PROGRAM, host.name, dir, REPOSITORY, clone], {
+    logFile: `${dir}.log`,
+  })
+  let init = await whenStarted(program, 'the machine', () => findInit(program.pid))
+  const argv = (command: string[]) => enter(init, command)
+  return {
+    clone,
+    run: (...command) => run(argv(command), { timeoutMs: PATIENCE }),
+    must: (...command) => must(argv(command), { timeoutMs: PATIENCE }),
+    pathOf: (file) => `/proc/${init}/root${file}`,
+    async reboot() {
+      const before = init
+      await run(argv(['systemctl', 'reboot']))
+      init = await until('the machine to boot again', async () => {
+        const found = await findInit(program.pid)
+        return found !== before && found
+      })
+    },
+    async close() {
+      await program.stop()
+      rmSync(dir, { recursive: true })
+      rmSync(`${dir}.log`)
+    },
+  }
+}
+
+/** The pid of the machine's init, once it has started what it starts at boot. */
+async function findInit(program: number): Promise<number | undefined> {
+  const childOf = async (pid: number) => Number((await run(['pgrep', '-P', String(pid)])).stdout)
+  const init = await childOf(await childOf(program))
+  if (!init) return undefined
+  // All that counts is that it is done: what else the packages of this machine start may fail in there.
+  const { stdout } = await run(enter(init, ['systemctl', 'is-system-running']))
+  return /^(running|degraded)$/m.test(stdout) ? init : undefined
+}
+
+/** As root's shell would run it there. */
+function enter(init: number, command: string[]): string[] {
+  const environment = ['env', '-i', 'HOME=/root', `PATH=${process.env.PATH}`]
+  return ['nsenter', `--target=${init}`, '--all', ...environment, ...command]
+}

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import type { CreatedNode } from '@postern/contract/nodes'
+import { agentOn } from '@postern/testkit/agent'
+import { type Api, signIn } from '@postern/testkit/api'
+import type { Running } from '@postern/testkit/exec'
+import { isApplied } from '@postern/testkit/installation'
+import { type BootedMachine, bootMachine } from '@postern/testkit/lab/booted-machine'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { openSocket, visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const UNITS = ['postern-server', 'postern-edge']
+const SERVICE = 'https://service.example.com/'
+const paths = installationPaths('/var/lib/postern')
+
+let lab: Lab
+let dir: string
+let machine: BootedMachine
+let password: string
+let api: Api
+let node: CreatedNode
+/** A visitor whose connection stays open through all that must not touch the traffic. */
+let socket: Running
+
+beforeAll(async () => {
+  lab = await startLab()
+  dir = mkdtempSync(join(tmpdir(), 'pt-systemd-'))
+  machine = await bootMachine(lab.server)
+  await startEcho(lab.site, dir, 8080)
+})
+
+afterAll(async () => {
+  await machine?.close()
+  await lab?.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const install = () => machine.must('npm', '--prefix', machine.clone, 'run', 'install-service')
+const statusOf = async (url: string) => (await visit(lab.visitor, url)).status
+const signInAsAdmin = () => signIn(machine.pathOf(paths.serverSocket), 'admin', password)
+
+/** Waits until server and edge are there again and the edge has done what the server wants. */
+async function untilApplied(): Promise<void> {
+  await until('the edge to have applied the state', () => isApplied(api), { timeoutMs: 60_000 })
+}
+
+/** What carries the traffic: the processes, and the interface, which also changes when its program is another. */
+async function observeTraffic() {
+  const processes = await machine.must('ps', '-C', 'haproxy,wireguard-go', '-o', 'pid=,comm=,unit=')
+  const link = await machine.must('ip', '-oneline', 'link', 'show', 'postern0')
+  expect(processes).toContain('haproxy')
+  expect(processes).not.toContain('postern-edge.service')
+  return { processes, interface: link.split(':')[0] }
+}
+
+async function expectStillOpen(): Promise<void> {
+  const before = socket.output().length
+  await until('another echo on the open connection', () => socket.output().length > before)
+  expect(socket.output()).not.toMatch(/closed|error/)
+}
+
+test('install-service starts the units, now and at each boot', async () => {
+  const said = await install()
+  expect(said).toContain(`https://${lab.server.address}/`)
+  password = /Password +(\S+)/.exec(said)?.[1] ?? ''
+  expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
+  expect(await machine.must('systemctl', 'is-enabled', ...UNITS)).toBe('enabled\nenabled\n')
+  api = await signInAsAdmin()
+  await untilApplied()
+  const console = await visit(lab.visitor, `https://${lab.server.address}/`)
+  expect(console).toMatchObject({ status: 200, body: expect.stringMatching(/^<!doctype html/i) })
+}, 180_000)
+
+test('a service of another host is published through the tunnel', async () => {
+  node = await api.createNode({ name: 'site' })
+  await agentOn(lab.site, { api, dataDir: dir, interface: lab.id }).connect(node.token)
+  await api.publish(node.id, { name: 'service', domain: 'service.example.com', backendPort: 8080 })
+  await until('the service to answer', async () => (await statusOf(SERVICE)) === 200)
+  socket = openSocket(lab.visitor, 'service.example.com', join(dir, 'socket.log'))
+  await until('the connection to be open', () => socket.output().includes('echo'))
+})
+
+test('a restart of both units touches no traffic', async () => {
+  const before = await observeTraffic()
+  const statuses = new Set<number>()
+  let isOver = false
+  const restart = async () => {
+    await machine.must('systemctl', 'restart', ...UNITS)
+    await untilApplied()
+  }
+  const keepVisiting = async () => {
+    while (!isOver) statuses.add(await statusOf(SERVICE))
+  }
+  const restarted = restart().finally(() => {
+    isOver = true
+  })
+  await Promise.all([restarted, keepVisiting()])
+  expect([...statuses]).toEqual([200])
+  await expectStillOpen()
+  expect(await observeTraffic()).toEqual(before)
+})
+
+test('an edge that is killed is started again, and goes on with the same HAProxy and tunnel', async () => {
+  const before = await observeTraffic()
+  const findPid = async () =>
+    (await machine.must('systemctl', 'show', '-P', 'MainPID', 'postern-edge')).trim()
+  const killed = await findPid()
+  await machine.must('kill', '-KILL', killed)
+  await until('another edge', async () => !['0', killed].includes(await findPid()))
+  await api.publish(node.id, { name: 'later', domain: 'later.example.com', backendPort: 8080 })
+  await until('the new edge to publish', async () => (await statusOf('https://later.example.com/')) === 200)
+  await expectStillOpen()
+  expect(await observeTraffic()).toEqual(before)
+})
+
+test('install-service a second time changes nothing', async () => {
+  const before = await observeTraffic()
+  expect(await install()).not.toContain('Password')
+  await untilApplied()
+  await expectStillOpen()
+  expect(await observeTraffic()).toEqual(before)
+  expect(await signInAsAdmin()).toBeDefined()
+}, 180_000)
+
+test('after a reboot everything is back', async () => {
+  const before = await observeTraffic()
+  const start = performance.now()
+  await machine.reboot()
+  await until('the service to answer again', async () => (await statusOf(SERVICE)) === 200)
+  console.info('ms from the reboot until the service answers', performance.now() - start)
+  expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
+  expect((await observeTraffic()).processes).not.toBe(before.processes)
+  api = await signInAsAdmin()
+  expect(await api.getNode(node.id)).toMatchObject({ name: 'site' })
+}, 120_000)
