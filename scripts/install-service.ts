@@ -11,9 +11,10 @@ import { parseEnvironmentFile, renderEnvironmentFile } from './lib/environment-f
 import { CommandError, runCommand } from './lib/errors.ts'
 import { must } from './lib/exec.ts'
 import { prepareInstallation } from './lib/installation.ts'
+import { assertPortsFree } from './lib/ports.ts'
 import { untilServerThere } from './lib/server-socket.ts'
 import { stopStarter } from './lib/starter.ts'
-import { isSystemdThere, UNITS } from './lib/systemd.ts'
+import { isSystemdThere, listActiveUnits, UNITS } from './lib/systemd.ts'
 import { renderUnit } from './lib/unit.ts'
 
 const SETTINGS_FILE = '/etc/postern/environment'
@@ -38,8 +39,9 @@ async function installService(environment: Environment, args: readonly string[])
   }
   if (!isSystemdThere()) throw new CommandError('systemd does not run here: start it with npm start')
   if (process.getuid?.() !== 0) throw new CommandError('units are written by root only: use sudo')
-  for (const name of UNITS) writeFileSync(join(UNIT_DIR, name), unit(name), { mode: 0o644 })
-  await install(values)
+  await install(values, () => {
+    for (const name of UNITS) writeFileSync(join(UNIT_DIR, name), unit(name), { mode: 0o644 })
+  })
   return 0
 }
 
@@ -53,13 +55,16 @@ function ownSettings(environment: Environment): Record<string, string> {
   return Object.fromEntries(own) as Record<string, string> // empty ones are filtered out above
 }
 
-async function install(values: Record<string, string>): Promise<void> {
+async function install(values: Record<string, string>, writeUnits: () => void): Promise<void> {
   const installation = await prepareInstallation(values)
   const { paths, settings } = installation
   const { POSTERN_ADMIN_PASSWORD: given, ...kept } = values
   const generated = existsSync(paths.database) || given ? undefined : randomBytes(12).toString('base64url')
   const password = given ?? generated
   await stopStarter(paths.starterPid)
+  // Units that run hold the ports themselves.
+  if ((await listActiveUnits()).length === 0) await assertPortsFree(settings, true)
+  writeUnits()
   // The password is in the file only until the account is made; from then on the database is the truth.
   writeSettingsFile(password ? { ...kept, POSTERN_ADMIN_PASSWORD: password } : kept)
   try {

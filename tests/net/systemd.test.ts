@@ -40,7 +40,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const install = () => machine.must('npm', '--prefix', machine.clone, 'run', 'install-service')
+const installCommand = () => ['npm', '--prefix', machine.clone, 'run', 'install-service']
+const install = () => machine.must(...installCommand())
 const statusOf = async (url: string) => (await visit(lab.visitor, url)).status
 const signInAsAdmin = () => signIn(machine.pathOf(paths.serverSocket), 'admin', password)
 
@@ -63,6 +64,21 @@ async function expectStillOpen(): Promise<void> {
   await until('another echo on the open connection', () => socket.output().length > before)
   expect(socket.output()).not.toMatch(/closed|error/)
 }
+
+test('install-service with a port of another program is one clear line, and starts nothing', async () => {
+  const node = `${machine.clone}/node_modules/.bin/node`
+  const listen = "require('node:net').createServer().listen(443)"
+  await machine.must('systemd-run', '--unit=other', node, '-e', listen)
+  const isListening = async () => (await machine.must('ss', '-Hltn', 'sport = :443')) !== ''
+  await until('it to listen', isListening)
+  const { code, stderr } = await machine.run(...installCommand())
+  expect(stderr).toMatch(
+    /^postern: port 443 is taken by .*node -e .* \(pid \d+\): stop it, or set POSTERN_HTTPS_PORT /m,
+  )
+  expect(code).toBe(1)
+  expect((await machine.run('systemctl', 'is-enabled', ...UNITS)).stdout).not.toContain('enabled')
+  await machine.must('systemctl', 'stop', 'other')
+}, 180_000)
 
 test('install-service starts the units, now and at each boot', async () => {
   const said = await install()

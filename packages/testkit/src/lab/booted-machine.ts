@@ -58,7 +58,8 @@ export async function bootMachine(host: Host): Promise<BootedMachine> {
 /** The pid of the machine's init, once it has started what it starts at boot. */
 async function findInit(program: number): Promise<number | undefined> {
   const childOf = async (pid: number) => Number((await run(['pgrep', '-P', String(pid)])).stdout)
-  const init = await childOf(await childOf(program))
+  const starter = await childOf(program)
+  const init = starter && (await childOf(starter))
   if (!init) return undefined
   // All that counts is that it is done: what else the packages of this machine start may fail in there.
   const { stdout } = await run(enter(init, ['systemctl', 'is-system-running']))
