@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Finished, must, run } from '../exec.ts'
 import { whenStarted } from '../started.ts'
 import { until } from '../until.ts'
 import type { Host } from './network.ts'
 
-const PROGRAM = new URL('../programs/booted-machine.sh', import.meta.url).pathname
-const REPOSITORY = new URL('../../../../', import.meta.url).pathname
+const PROGRAM = fileURLToPath(new URL('../programs/booted-machine.sh', import.meta.url))
+const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** A host of the lab that the real systemd has booted, with a root and processes of its own and a clone of the repository. */
 export interface BootedMachine {
