@@ -7,22 +7,22 @@ import { publicUrl, readConfig } from '../apps/server/src/config.ts'
 import { observeNetwork } from '../apps/server/src/network.ts'
 import { renderBanner } from './lib/banner.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
-import { parseEnvironmentFile, renderEnvironmentFile } from './lib/environment-file.ts'
+import { renderEnvironmentFile } from './lib/environment-file.ts'
 import { CommandError, runCommand } from './lib/errors.ts'
 import { must } from './lib/exec.ts'
 import { prepareInstallation } from './lib/installation.ts'
 import { assertPortsFree } from './lib/ports.ts'
 import { untilServerThere } from './lib/server-socket.ts'
 import { stopStarter } from './lib/starter.ts'
-import { isSystemdThere, listActiveUnits, UNITS } from './lib/systemd.ts'
+import { isSystemdThere, listActiveUnits, readUnitSettings, SETTINGS_FILE, UNITS } from './lib/systemd.ts'
 import { renderUnit } from './lib/unit.ts'
 
-const SETTINGS_FILE = '/etc/postern/environment'
 const UNIT_DIR = '/etc/systemd/system'
 
 /** `npm run install-service`: units that start server and edge at boot. `--print` shows them and changes nothing. */
 async function installService(environment: Environment, args: readonly string[]): Promise<number> {
-  const values = { ...readSettingsFile(), ...ownSettings(environment) }
+  // Values of an earlier installation stay unless the environment has another one now.
+  const values = { ...readUnitSettings(), ...ownSettings(environment) }
   const settings = parseSettings(values)
   const { programDir } = installationPaths(settings.POSTERN_DATA_DIR)
   const unit = (name: string) =>
@@ -43,11 +43,6 @@ async function installService(environment: Environment, args: readonly string[])
     for (const name of UNITS) writeFileSync(join(UNIT_DIR, name), unit(name), { mode: 0o644 })
   })
   return 0
-}
-
-/** Values of an earlier installation stay unless the environment has another one now. */
-function readSettingsFile(): Record<string, string> {
-  return existsSync(SETTINGS_FILE) ? parseEnvironmentFile(readFileSync(SETTINGS_FILE, 'utf8')) : {}
 }
 
 function ownSettings(environment: Environment): Record<string, string> {

@@ -3,12 +3,13 @@ import { type Environment, environmentOf, readSettings } from './lib/environment
 import { runCommand } from './lib/errors.ts'
 import { findEdgeObstacle, observeMachine } from './lib/machine.ts'
 import { stopStarter } from './lib/starter.ts'
-import { stopUnits } from './lib/systemd.ts'
+import { readUnitSettings, stopUnits } from './lib/systemd.ts'
 import { takeTrafficDown } from './lib/traffic.ts'
 
 /** `npm stop`: ends server and edge, however they were started, and then the traffic too. */
-async function stop(environment: Environment): Promise<number> {
+async function stop(own: Environment): Promise<number> {
   const machine = observeMachine()
+  const environment = machine.isRoot ? { ...readUnitSettings(), ...own } : own
   const settings = readSettings(environment, machine)
   const wasStarted = await stopStarter(installationPaths(settings.POSTERN_DATA_DIR).starterPid)
   const wasService = machine.isRoot && (await stopUnits())

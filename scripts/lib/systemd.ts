@@ -1,7 +1,16 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnvironmentFile } from './environment-file.ts'
 import { must, run } from './exec.ts'
 
 export const UNITS = ['postern-server.service', 'postern-edge.service'] as const
+
+/** Where the units read their settings. */
+export const SETTINGS_FILE = '/etc/postern/environment'
+
+/** What the units were installed with; nothing where they are not. Needs root. */
+export function readUnitSettings(): Record<string, string> {
+  return existsSync(SETTINGS_FILE) ? parseEnvironmentFile(readFileSync(SETTINGS_FILE, 'utf8')) : {}
+}
 
 export const isSystemdThere = () => existsSync('/run/systemd/system')
 

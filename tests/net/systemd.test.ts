@@ -16,7 +16,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const UNITS = ['postern-server', 'postern-edge']
 const SERVICE = 'https://service.example.com/'
-const paths = installationPaths('/var/lib/postern')
+const DATA_DIR = '/srv/postern'
+const paths = installationPaths(DATA_DIR)
 
 let lab: Lab
 let dir: string
@@ -40,8 +41,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const installCommand = () => ['npm', '--prefix', machine.clone, 'run', 'install-service']
-const install = () => machine.must(...installCommand())
+const npm = (...args: string[]) => machine.run('npm', '--prefix', machine.clone, ...args)
 const statusOf = async (url: string) => (await visit(lab.visitor, url)).status
 const signInAsAdmin = () => signIn(machine.pathOf(paths.serverSocket), 'admin', password)
 
@@ -71,7 +71,7 @@ test('install-service with a port of another program is one clear line, and star
   await machine.must('systemd-run', '--unit=other', node, '-e', listen)
   const isListening = async () => (await machine.must('ss', '-Hltn', 'sport = :443')) !== ''
   await until('it to listen', isListening)
-  const { code, stderr } = await machine.run(...installCommand())
+  const { code, stderr } = await npm('run', 'install-service')
   expect(stderr).toMatch(
     /^postern: port 443 is taken by .*node -e .* \(pid \d+\): stop it, or set POSTERN_HTTPS_PORT /m,
   )
@@ -81,7 +81,8 @@ test('install-service with a port of another program is one clear line, and star
 }, 180_000)
 
 test('install-service starts the units, now and at each boot', async () => {
-  const said = await install()
+  const setting = `POSTERN_DATA_DIR=${DATA_DIR}`
+  const said = await machine.must('env', setting, 'npm', '--prefix', machine.clone, 'run', 'install-service')
   expect(said).toContain(`https://${lab.server.address}/`)
   password = /Password +(\S+)/.exec(said)?.[1] ?? ''
   expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
@@ -134,9 +135,11 @@ test('an edge that is killed is started again, and goes on with the same HAProxy
   expect(await observeTraffic()).toEqual(before)
 })
 
-test('install-service a second time changes nothing', async () => {
+test('install-service a second time keeps settings, data and traffic', async () => {
   const before = await observeTraffic()
-  expect(await install()).not.toContain('Password')
+  const { code, stdout } = await npm('run', 'install-service')
+  expect(code).toBe(0)
+  expect(stdout).not.toContain('Password')
   await untilApplied()
   await expectStillOpen()
   expect(await observeTraffic()).toEqual(before)
@@ -156,3 +159,12 @@ test('after a reboot everything is back', async () => {
   api = await signInAsAdmin()
   expect(await api.getNode(node.id)).toMatchObject({ name: 'site' })
 }, 120_000)
+
+test('npm stop ends the units and their traffic', async () => {
+  const { code, stdout } = await npm('stop')
+  expect(code).toBe(0)
+  expect(stdout).toContain('HAProxy, the tunnel and the rules of the firewall are gone')
+  expect((await machine.run('systemctl', 'is-active', ...UNITS)).stdout).toBe('inactive\ninactive\n')
+  expect((await machine.run('ps', '-C', 'haproxy,wireguard-go')).code).toBe(1)
+  expect(await machine.must('nft', 'list', 'tables')).toBe('')
+})
