@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const UNITS = ['postern-server', 'postern-edge']
 const SERVICE = 'https://service.example.com/'
-const DATA_DIR = '/srv/postern'
+const DATA_DIR = '/var/lib/postern/elsewhere'
 const paths = installationPaths(DATA_DIR)
 
 let lab: Lab

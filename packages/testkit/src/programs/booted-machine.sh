@@ -2,7 +2,7 @@
 # Usage, as root in the network namespace that it shall have, and in a mount namespace of its own:
 #   sh booted-machine.sh NAME DIRECTORY REPOSITORY PLACE
 # NAME is that of its cgroup. DIRECTORY, which is empty, gets its file systems. PLACE is where it has the REPOSITORY.
-# SIGTERM ends it and leaves nothing. Not systemd-nspawn: Debian's package of it brings another systemd along.
+# SIGTERM ends it and leaves nothing. Not systemd-nspawn: its package may replace the systemd of this machine.
 set -eu
 name=$1 directory=$2 repository=$3 place=$4
 
