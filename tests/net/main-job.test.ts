@@ -38,7 +38,7 @@ describe('a node', () => {
     node = await api.createNode({ name: 'office' })
     const list = api.stream('/api/nodes/stream?limit=10')
     await until('the list to show the node offline', () => lastStatus(list, node.id) === 'offline')
-    const output = await agentOn(lab.site2, installation).run('status')
+    const output = await agentOn(lab.site, installation).run('status')
     expect(output.code).not.toBe(0)
     const printed = await agentOn(lab.site, installation).connect(node.token)
     expect(printed).toContain('Connection established!')

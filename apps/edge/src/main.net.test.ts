@@ -4,8 +4,8 @@ import { DataPlane } from '@postern/contract/edge'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
-import { makeRoute, makeState } from '../test/factories.ts'
-import { type Lab, makePeer, pidsIn, startLab } from '../test/lab.ts'
+import { makePeer, makeRoute, makeState } from '../test/factories.ts'
+import { type Lab, startLab } from '../test/lab.ts'
 import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn } from '../test/start-edge.ts'
 
@@ -59,7 +59,7 @@ function startMain(args: string[] = [], env: Record<string, string> = {}): Progr
 }
 
 const programs = async () =>
-  (await pidsIn(lab.name))
+  (await lab.listPids())
     .map((pid) => ({ pid, name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }))
     .filter(({ name }) => ['haproxy', 'wireguard-go'].includes(name))
     .sort((a, b) => a.pid - b.pid)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeCertificate, makeRoute } from '../test/factories.ts'
-import { makePeer, makeSettings } from '../test/lab.ts'
+import { makeCertificate, makePeer, makeRoute, makeSettings } from '../test/factories.ts'
 import { parseStateAnswer } from './state-answer.ts'
 
 const good = {

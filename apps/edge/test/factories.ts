@@ -1,5 +1,11 @@
-import type { DesiredState, EdgeCertificate, Route } from '@postern/contract/desired-state'
-import { makeSettings } from './lab.ts'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import type {
+  DesiredState,
+  EdgeCertificate,
+  Peer,
+  Route,
+  TunnelSettings,
+} from '@postern/contract/desired-state'
 
 /** An enabled route to a plain node. */
 export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
@@ -32,6 +38,38 @@ export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
     peers: [],
     routes: [],
     certificates,
+    ...changes,
+  }
+}
+
+export function makeKeys(): { privateKey: string; publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('x25519')
+  const raw = (der: Buffer) => der.subarray(-32).toString('base64')
+  return {
+    privateKey: raw(privateKey.export({ format: 'der', type: 'pkcs8' })),
+    publicKey: raw(publicKey.export({ format: 'der', type: 'spki' })),
+  }
+}
+
+export function makeSettings(): TunnelSettings {
+  return {
+    publicHost: 'edge.example.com',
+    tunnelPrivateKey: makeKeys().privateKey,
+    tunnelNetwork4: '10.64.0.0/16',
+    tunnelNetwork6: 'fd00:1:2::/64',
+  }
+}
+
+export function makePeer(nodeId: number, changes: Partial<Peer> = {}): Peer {
+  return {
+    nodeId,
+    publicKey: makeKeys().publicKey,
+    presharedKey: randomBytes(32).toString('base64'),
+    address4: `10.64.0.${nodeId + 1}`,
+    address6: `fd00:1:2::${(nodeId + 1).toString(16)}`,
+    subnets: [],
+    keepalive: 25,
+    allowInternet: false,
     ...changes,
   }
 }

@@ -1,7 +1,9 @@
 import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { must, run } from '@postern/testkit/exec'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createLab, execOutcome, type Lab, TOKEN } from './lab.ts'
+import { TOKEN } from './edge-end.ts'
+import { createLab, isReachable, type Lab } from './lab.ts'
 
 /** The one file that people install, run by the Node of the system, which is older than ours. */
 let lab: Lab
@@ -11,8 +13,7 @@ const systemNode =
 beforeAll(async () => {
   lab = await createLab()
   const build = fileURLToPath(new URL('../../../apps/agent/build.ts', import.meta.url))
-  const { code, stderr } = await execOutcome(process.execPath, [build])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(await run([process.execPath, build])).toMatchObject({ code: 0, stderr: '' })
   // Away from our node_modules, and where any user may read it.
   bundle = `${lab.directory}/postern`
   copyFileSync(
@@ -28,27 +29,25 @@ afterAll(() => lab.dispose())
 test('it is a program of its own, whatever its name', async () => {
   const manifest = new URL('../../../apps/agent/package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-  expect(await execOutcome(systemNode, [`${bundle}.mjs`, '--version'])).toMatchObject({
-    stdout: `${version}\n`,
-  })
-  expect((await execOutcome(systemNode, [`${bundle}.mjs`, '--help'])).stdout).toContain('Exit codes:')
+  expect(await must([systemNode, `${bundle}.mjs`, '--version'])).toBe(`${version}\n`)
+  expect(await must([systemNode, `${bundle}.mjs`, '--help'])).toContain('Exit codes:')
   expect(readFileSync(bundle, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
 })
 
 test('without root it says so', async () => {
-  const args = ['--reuid=65534', '--regid=65534', '--clear-groups', systemNode, `${bundle}.mjs`, 'status']
-  const outcome = await execOutcome('setpriv', args)
+  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  const outcome = await run([...nobody, systemNode, `${bundle}.mjs`, 'status'])
   expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('root') })
 })
 
 test('it connects, tells its state and disconnects', async () => {
-  const run = lab.runAgent([systemNode, bundle])
+  const agent = lab.runAgent([systemNode, bundle])
   const args = ['connect', '--url=https://203.0.113.1', `--token=${TOKEN}`, '--interface', lab.links.agent]
-  const outcome = await run([...args, '--fingerprint', lab.authority.fingerprint])
+  const outcome = await agent([...args, '--fingerprint', lab.authority.fingerprint])
   expect(outcome).toMatchObject({ code: 0, stderr: '' })
   expect(outcome.stdout).toContain('Connection established!')
   expect(readFileSync(`/proc/${lab.daemonPid()}/cmdline`, 'utf8')).toContain(bundle)
-  expect(await run(['status', '--health'])).toMatchObject({ code: 0, stdout: 'online\n' })
-  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
-  expect((await run(['disconnect', '--forget'])).code).toBe(0)
+  expect(await agent(['status', '--health'])).toMatchObject({ code: 0, stdout: 'online\n' })
+  expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
+  expect((await agent(['disconnect', '--forget'])).code).toBe(0)
 })

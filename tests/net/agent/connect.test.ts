@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
+import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createLab, type Lab, TOKEN, waitFor } from './lab.ts'
+import { TOKEN } from './edge-end.ts'
+import { createLab, isReachable, type Lab } from './lab.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -8,15 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.dispose())
 
-const online = (what: string, ms?: number) =>
-  waitFor(
-    what,
-    async () => {
-      const { code, report } = await lab.status()
-      return code === 0 && report
-    },
-    ms,
-  )
+const online = (what: string) => until(what, async () => (await lab.status()).code === 0)
 
 test('connect brings the tunnel up and says so in three lines', async () => {
   const { fingerprint } = lab.authority
@@ -26,8 +20,8 @@ test('connect brings the tunnel up and says so in three lines', async () => {
     stdout: 'Configuring postern...\nConnecting node...\nConnection established!\n',
     stderr: '',
   })
-  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
-  expect(await lab.isReachable('node', 'fd64::1')).toBe(true)
+  expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
+  expect(await isReachable(lab.node, 'fd64::1')).toBe(true)
 })
 
 test('status tells of the tunnel in words, as JSON and as one word', async () => {
@@ -78,26 +72,26 @@ test('a change is applied within two seconds of the hint', async () => {
     config: { addresses: ['10.64.0.7/32'], peer: { ...peer, allowedIps: ['10.64.0.0/16', '10.99.0.0/16'] } },
   })
   expect(await lab.tell({ type: 'hint' })).toBe(1)
-  await waitFor(
+  await until(
     'the new address and route',
     async () => {
-      const address = await lab.inside('node', 'ip', '-br', 'addr', 'show', 'dev', lab.links.agent)
-      const routes = await lab.inside('node', 'ip', 'route', 'show', 'dev', lab.links.agent)
+      const address = await lab.node.must('ip', '-br', 'addr', 'show', 'dev', lab.links.agent)
+      const routes = await lab.node.must('ip', 'route', 'show', 'dev', lab.links.agent)
       return (
         /10\.64\.0\.7/.test(address) && !/10\.64\.0\.2|fd64/.test(address) && routes.includes('10.99.0.0/16')
       )
     },
-    2000,
+    { timeoutMs: 2000 },
   )
   await lab.change({ config: { addresses: ['10.64.0.2/32', 'fd64::2/128'], peer } })
   await lab.tell({ type: 'hint' })
-  await waitFor(
+  await until(
     'the old route to be gone',
     async () => {
-      const routes = await lab.inside('node', 'ip', 'route', 'show', 'dev', lab.links.agent)
+      const routes = await lab.node.must('ip', 'route', 'show', 'dev', lab.links.agent)
       return !routes.includes('10.99.0.0/16')
     },
-    2000,
+    { timeoutMs: 2000 },
   )
 })
 
@@ -105,8 +99,8 @@ test('a disabled node leaves the tunnel and comes back when it is enabled', asyn
   const { node } = lab.config()
   await lab.change({ config: { node: { ...node, enabled: false } } })
   await lab.tell({ type: 'hint' })
-  await waitFor('the interface to go', async () => {
-    const link = await lab.tryInside('node', 'ip', 'link', 'show', lab.links.agent)
+  await until('the interface to go', async () => {
+    const link = await lab.node.run('ip', 'link', 'show', lab.links.agent)
     return link.code !== 0
   })
   expect(await lab.status()).toMatchObject({ code: 8, report: { state: 'disabled' } })
@@ -118,10 +112,10 @@ test('a disabled node leaves the tunnel and comes back when it is enabled', asyn
 
 test('a server that was away is found again, and traffic passes meanwhile', async () => {
   await lab.stopServer()
-  await waitFor('the agent to notice', async () => lab.isReachable('node', '10.64.0.1'))
+  await until('the agent to notice', async () => isReachable(lab.node, '10.64.0.1'))
   await lab.startServer()
   await lab.tell({ type: 'publicKey', publicKey: null })
-  await waitFor('the socket to be back', async () => (await lab.tell({ type: 'hint' })) === 1, 20_000)
+  await until('the socket to be back', async () => (await lab.tell({ type: 'hint' })) === 1)
   await online('the agent to be online')
   const registered = lab.calls.findLast(({ method }) => method === 'PUT')
   expect(registered?.body).toContain('publicKey')
@@ -129,23 +123,23 @@ test('a server that was away is found again, and traffic passes meanwhile', asyn
 
 test('a killed daemon leaves the traffic alone, and a new one takes the tunnel over', async () => {
   process.kill(lab.daemonPid(), 'SIGKILL')
-  await waitFor('the daemon to be gone', async () => (await lab.status()).report.state === 'stopped')
-  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
-  const port = await lab.inside('node', 'wg', 'show', lab.links.agent, 'listen-port')
+  await until('the daemon to be gone', async () => (await lab.status()).report.state === 'stopped')
+  expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
+  const port = await lab.node.must('wg', 'show', lab.links.agent, 'listen-port')
   expect((await lab.agent(['connect'])).code).toBe(0)
-  expect(await lab.inside('node', 'wg', 'show', lab.links.agent, 'listen-port')).toBe(port)
+  expect(await lab.node.must('wg', 'show', lab.links.agent, 'listen-port')).toBe(port)
 })
 
 test('a removed interface is made again', async () => {
-  await lab.inside('node', 'ip', 'link', 'del', lab.links.agent)
-  await waitFor('the tunnel to be back', () => lab.isReachable('node', '10.64.0.1'), 40_000)
+  await lab.node.must('ip', 'link', 'del', lab.links.agent)
+  await until('the tunnel to be back', () => isReachable(lab.node, '10.64.0.1'), { timeoutMs: 40_000 })
 })
 
 test('a revoked token takes the tunnel down and status says why', async () => {
   await lab.change({ refusal: 403 })
   await lab.tell({ type: 'hint' })
-  await waitFor('the interface to go', async () => {
-    const link = await lab.tryInside('node', 'ip', 'link', 'show', lab.links.agent)
+  await until('the interface to go', async () => {
+    const link = await lab.node.run('ip', 'link', 'show', lab.links.agent)
     return link.code !== 0
   })
   const { code, report } = await lab.status()
@@ -165,18 +159,18 @@ test('connect with other arguments moves over with a new key', async () => {
   const after = JSON.parse(readFileSync(`${lab.configDir}/agent.json`, 'utf8'))
   expect(after).toMatchObject({ url: 'https://edge.example', token: 'another-token', interface: name })
   expect(after.publicKey).not.toBe(before.publicKey)
-  const links = await lab.inside('node', 'ip', '-br', 'link')
+  const links = await lab.node.must('ip', '-br', 'link')
   expect(links.match(new RegExp(`^${lab.links.agent}`, 'gm'))).toHaveLength(1)
   expect((await lab.programs()).filter((line) => line.includes(' run '))).toHaveLength(1)
 })
 
 test('disconnect leaves nothing behind, twice, and connect comes back', async () => {
   expect(await lab.agent(['disconnect'])).toMatchObject({ code: 0, stdout: 'Disconnected.\n' })
-  const links = await lab.inside('node', 'ip', '-br', 'link')
+  const links = await lab.node.must('ip', '-br', 'link')
   expect(links).not.toContain(lab.links.agent)
-  expect(await lab.inside('node', 'ip', 'route')).not.toContain('10.64')
-  expect(await lab.inside('node', 'nft', 'list', 'ruleset')).toBe('')
-  await waitFor('all programs to end', async () => (await lab.programs()).length === 0)
+  expect(await lab.node.must('ip', 'route')).not.toContain('10.64')
+  expect(await lab.node.must('nft', 'list', 'ruleset')).toBe('')
+  await until('all programs to end', async () => (await lab.programs()).length === 0)
   expect((await lab.agent(['disconnect'])).code).toBe(0)
   expect((await lab.status()).code).toBe(12)
   expect((await lab.agent(['connect'])).code).toBe(0)

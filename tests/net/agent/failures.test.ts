@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createLab, type Lab, TOKEN } from './lab.ts'
+import { TOKEN } from './edge-end.ts'
+import { createLab, type Lab } from './lab.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -14,7 +15,7 @@ afterEach(async () => {
 const trusted = () => ['--fingerprint', lab.authority.fingerprint]
 const isUntouched = async () =>
   !existsSync(`${lab.configDir}/agent.json`) &&
-  !(await lab.inside('node', 'ip', '-br', 'link')).includes(lab.links.agent)
+  !(await lab.node.must('ip', '-br', 'link')).includes(lab.links.agent)
 
 test('a wrong fingerprint: nothing is sent and nothing is written', async () => {
   lab.calls.length = 0
@@ -35,7 +36,7 @@ test('an untrusted certificate: both ways out are named, the token is not sent',
 })
 
 test('a certificate for another name is not trusted, though the authority is', async () => {
-  writeFileSync(`/etc/netns/${lab.spaces.node}/hosts`, '203.0.113.1 edge.example other.example\n')
+  writeFileSync(`/etc/netns/${lab.node.name}/hosts`, '203.0.113.1 edge.example other.example\n')
   const args = ['--url', 'https://other.example', '--token', TOKEN, ...trusted()]
   const outcome = await lab.connect(...args)
   expect(outcome.code).toBe(6)
@@ -75,32 +76,32 @@ test('nobody listens', async () => {
 test('a blocked UDP port is told with its number, and heals', async () => {
   const block = 'table inet block { chain in { type filter hook input priority 0; udp dport 51820 drop; }; }'
   writeFileSync(`${lab.directory}/block.nft`, block)
-  await lab.inside('edge', 'nft', '-f', `${lab.directory}/block.nft`)
+  await lab.edge.must('nft', '-f', `${lab.directory}/block.nft`)
   const outcome = await lab.connect('--token', TOKEN, ...trusted(), '--wait', '8')
   expect(outcome.code).toBe(9)
   expect(outcome.stderr).toContain('Open UDP port 51820')
   expect((await lab.status()).code).toBe(9)
-  await lab.inside('edge', 'nft', 'delete', 'table', 'inet', 'block')
+  await lab.edge.must('nft', 'delete', 'table', 'inet', 'block')
   expect((await lab.agent(['connect'])).code).toBe(0)
 })
 
 test('a tunnel that carries no traffic is not called online', async () => {
   const block = `table inet block { chain in { type filter hook input priority 0; iifname "${lab.links.edge}" drop; }; }`
   writeFileSync(`${lab.directory}/block.nft`, block)
-  await lab.inside('edge', 'nft', '-f', `${lab.directory}/block.nft`)
+  await lab.edge.must('nft', '-f', `${lab.directory}/block.nft`)
   const outcome = await lab.connect('--token', TOKEN, ...trusted(), '--wait', '8')
-  await lab.inside('edge', 'nft', 'delete', 'table', 'inet', 'block')
+  await lab.edge.must('nft', 'delete', 'table', 'inet', 'block')
   expect(outcome).toMatchObject({ code: 10, stderr: expect.stringContaining('10.64.0.1 inside it') })
 })
 
 test('an interface of somebody else is left alone', async () => {
   const name = lab.links.agent
-  await lab.inside('node', 'ip', 'tuntap', 'add', 'dev', name, 'mode', 'tun')
+  await lab.node.must('ip', 'tuntap', 'add', 'dev', name, 'mode', 'tun')
   const outcome = await lab.connect('--token', TOKEN, ...trusted())
   expect(outcome).toMatchObject({ code: 11, stderr: expect.stringContaining('--interface') })
   await lab.agent(['disconnect', '--forget'])
-  expect(await lab.inside('node', 'ip', 'link', 'show', name)).toContain(name)
-  await lab.inside('node', 'ip', 'link', 'del', name)
+  expect(await lab.node.must('ip', 'link', 'show', name)).toContain(name)
+  await lab.node.must('ip', 'link', 'del', name)
 })
 
 test('a configuration that means more than an address is refused whole', async () => {

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
+import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createLab, type Lab, TOKEN, waitFor } from './lab.ts'
+import { TOKEN } from './edge-end.ts'
+import { createLab, isReachable, type Lab } from './lab.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -12,26 +14,26 @@ beforeAll(async () => {
 })
 afterAll(() => lab.dispose())
 
-const rules = (family: string) => lab.inside('node', 'ip', family, 'rule', 'show')
+const rules = (family: string) => lab.node.must('ip', family, 'rule', 'show')
 
 test('all traffic goes through the tunnel, but what the tunnel itself needs and the local network', async () => {
-  await lab.inside('edge', 'ip', 'addr', 'add', '198.51.100.1/32', 'dev', 'lo')
+  await lab.edge.must('ip', 'addr', 'add', '198.51.100.1/32', 'dev', 'lo')
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, allowedIps: ['0.0.0.0/0', '::/0'] } } })
   await lab.tell({ type: 'hint' })
   // The node has no default route: only the tunnel leads there.
-  await waitFor('the internet through the tunnel', () => lab.isReachable('node', '198.51.100.1'))
-  const wire = await lab.inside('node', 'ip', 'route', 'get', '203.0.113.1')
-  expect(wire).toContain(lab.links.wireNode)
-  const neighbour = await lab.inside('node', 'ip', 'route', 'get', '203.0.113.77')
-  expect(neighbour).toContain(lab.links.wireNode)
+  await until('the internet through the tunnel', () => isReachable(lab.node, '198.51.100.1'))
+  const wire = await lab.node.must('ip', 'route', 'get', '203.0.113.1')
+  expect(wire).toContain(lab.links.wire)
+  const neighbour = await lab.node.must('ip', 'route', 'get', '203.0.113.77')
+  expect(neighbour).toContain(lab.links.wire)
   expect((await lab.status('--health')).code).toBe(0)
 })
 
 test('a daemon started anew does not double the rules', async () => {
   const before = [await rules('-4'), await rules('-6')]
   process.kill(lab.daemonPid(), 'SIGKILL')
-  await waitFor('the daemon to be gone', async () => (await lab.status()).report.state === 'stopped')
+  await until('the daemon to be gone', async () => (await lab.status()).report.state === 'stopped')
   expect((await lab.agent(['connect'])).code).toBe(0)
   expect([await rules('-4'), await rules('-6')]).toEqual(before)
 })
@@ -40,35 +42,35 @@ test('back to the tunnel network alone: the rules go', async () => {
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, allowedIps: ['10.64.0.0/16', 'fd64::/64'] } } })
   await lab.tell({ type: 'hint' })
-  await waitFor('the rules to go', async () => (await rules('-4')).trim().split('\n').length === 3)
+  await until('the rules to go', async () => (await rules('-4')).trim().split('\n').length === 3)
   expect((await rules('-6')).trim().split('\n').length).toBe(2)
-  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
+  expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
 })
 
 test('a server that moves to another address is followed by its name', async () => {
-  const { wireEdge } = lab.links
-  await lab.inside('edge', 'ip', 'addr', 'del', '203.0.113.1/24', 'dev', wireEdge)
-  await lab.inside('edge', 'ip', 'addr', 'add', '203.0.113.3/24', 'dev', wireEdge)
-  await lab.inside('node', 'ip', 'neigh', 'flush', 'all')
-  writeFileSync(`/etc/netns/${lab.spaces.node}/hosts`, '127.0.0.1 localhost\n203.0.113.3 edge.example\n')
-  await waitFor(
+  const { wire } = lab.links
+  await lab.edge.must('ip', 'addr', 'del', '203.0.113.1/24', 'dev', wire)
+  await lab.edge.must('ip', 'addr', 'add', '203.0.113.3/24', 'dev', wire)
+  await lab.node.must('ip', 'neigh', 'flush', 'all')
+  writeFileSync(`/etc/netns/${lab.node.name}/hosts`, '127.0.0.1 localhost\n203.0.113.3 edge.example\n')
+  await until(
     'the tunnel to be back',
     async () => {
       const { code, report } = await lab.status('--health')
       return code === 0 && report.endpoint === '203.0.113.3:51820'
     },
-    55_000,
+    { timeoutMs: 55_000 },
   )
-  expect(await lab.isReachable('node', '10.64.0.1')).toBe(true)
+  expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
 })
 
 test('without the server a new daemon uses the last configuration', async () => {
   await lab.stopServer()
   process.kill(lab.daemonPid(), 'SIGKILL')
-  await lab.inside('node', 'ip', 'link', 'del', lab.links.agent)
+  await lab.node.must('ip', 'link', 'del', lab.links.agent)
   lab.startDaemon()
-  await waitFor('the tunnel to be back', () => lab.isReachable('node', '10.64.0.1'))
-  const { report } = await waitFor('the status', async () => {
+  await until('the tunnel to be back', () => isReachable(lab.node, '10.64.0.1'))
+  const { report } = await until('the status', async () => {
     const found = await lab.status()
     return found.code === 0 && found
   })

@@ -1,5 +1,7 @@
+import { connect } from '@postern/testkit/lab/namespace'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Lab, makePeer, makeSettings, startLab } from '../../test/lab.ts'
+import { makePeer, makeSettings } from '../../test/factories.ts'
+import { type Lab, startLab } from '../../test/lab.ts'
 import { createNftables } from './nftables.ts'
 
 /**
@@ -37,10 +39,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([edge, nodes, other, world].map((lab) => lab.close())))
 
 async function plugIn(lab: Lab, port: string, bridge?: string): Promise<void> {
-  await edge.must('ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'up0', 'netns', lab.name)
+  await connect(edge, port, lab, 'up0')
   if (bridge) await edge.must('ip', 'link', 'set', port, 'master', bridge)
-  await edge.must('ip', 'link', 'set', port, 'up')
-  await lab.must('ip', 'link', 'set', 'up0', 'up')
 }
 
 async function addNodes(lab: Lab, ...peers: (typeof plain)[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { dyingExec, type Lab, makePeer, makeSettings, startLab } from '../../test/lab.ts'
+import { makePeer, makeSettings } from '../../test/factories.ts'
+import { dyingExec, type Lab, startLab } from '../../test/lab.ts'
 import type { Exec } from '../exec.ts'
 import { createNftables, type NftablesWanted } from './nftables.ts'
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { dyingExec, type Lab, makeKeys, makePeer, makeSettings, pidsIn, startLab } from '../../test/lab.ts'
+import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
+import { dyingExec, type Lab, startLab } from '../../test/lab.ts'
 import type { Exec } from '../exec.ts'
 import { createWireGuard, type WireGuardWanted } from './wireguard.ts'
 
@@ -64,9 +65,9 @@ describe('the tunnel', { timeout: 60_000 }, () => {
     expect(made.routes6).toEqual(['fd00:1:2::/64', 'fd77::/64'])
     expect(made.link).toEqual([',UP,', 'mtu 1420'])
     expect(made.config).toContain(`PresharedKey = ${site.presharedKey}`)
-    const before = await pidsIn(lab.name)
+    const before = await lab.listPids()
     await driver().apply(wanted)
-    expect(await pidsIn(lab.name)).toEqual(before)
+    expect(await lab.listPids()).toEqual(before)
     expect(before).toHaveLength(1)
     expect(await world()).toEqual(made)
   })

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import type { PeerFigures } from '@postern/contract/edge'
+import { connect } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Lab, makeKeys, makePeer, makeSettings, startLab } from '../../test/lab.ts'
+import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
+import { type Lab, startLab } from '../../test/lab.ts'
 import { createWireGuard } from '../drivers/wireguard.ts'
 import { createPeerObserver, hostOf, type PeerObserver } from './peers.ts'
 
@@ -23,14 +25,9 @@ let later = 0
 
 beforeAll(async () => {
   ;[edge, node] = await Promise.all([startLab(), startLab()])
-  await edge.must('ip', 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', node.name)
-  for (const [lab, address] of [
-    [edge, '203.0.113.1'],
-    [node, '203.0.113.7'],
-  ] as const) {
-    await lab.must('ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0')
-    await lab.must('ip', 'link', 'set', 'eth0', 'up')
-  }
+  await connect(edge, 'eth0', node, 'eth0')
+  await edge.must('ip', 'addr', 'add', '203.0.113.1/24', 'dev', 'eth0')
+  await node.must('ip', 'addr', 'add', '203.0.113.7/24', 'dev', 'eth0')
   const place = { interface: edge.interface, dir: edge.dir, listenPort: PORT, resolvConf: '/dev/null' }
   await createWireGuard({ exec: edge.exec, ...place }).apply({ settings, peers: [peer, stranger] })
   await connectNode()
