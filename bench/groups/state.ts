@@ -18,7 +18,7 @@ export async function measureState(servers: FullServers, { rounds }: Effort): Pr
 }
 
 async function asEdge({ server, client, service }: FullServer) {
-  const headers = { authorization: `Bearer ${edgeToken(server)}` }
+  const headers = { authorization: `Bearer ${edgeToken(server.context.config.paths)}` }
   let { hashes } = await fetchState(server)
   let port = 9000
   /** Leaves the answer as text: parsing it is the edge's work. */

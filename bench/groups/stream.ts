@@ -40,9 +40,10 @@ export async function measureStream(servers: FullServers, { messages }: Effort):
 }
 
 async function openEdge({ server, nodeIds }: FullServer) {
+  const { paths } = server.context.config
   await server.listenOnSocket()
-  const edge = await connectEdgeClient(server, await server.listen())
-  const api = await signIn(server.context.config.paths.serverSocket, TEST_ADMIN.username, TEST_ADMIN.password)
+  const edge = await connectEdgeClient(paths)
+  const api = await signIn(paths.serverSocket, TEST_ADMIN.username, TEST_ADMIN.password)
   let rx = 1000
   return {
     close: () => edge.close(),

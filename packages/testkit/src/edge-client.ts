@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { StateAnswer } from '@postern/contract/desired-state'
 import { type DataPlane, EdgeHint, type EdgeMessage, type EdgeReport } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
+import type { InstallationPaths } from '@postern/contract/installation'
 import { WebSocket } from 'ws'
 import type { TestServer } from './server.ts'
 
-/** The bare protocol of an edge, for tests of the server: it says only what a test says. */
+/** The bare protocol of an edge over the server's socket: it says only what a test says. */
 export interface EdgeClient {
   hints: EdgeHint[]
   socket: WebSocket
@@ -21,19 +22,26 @@ export const ALL_OK: DataPlane = {
   nftables: { state: 'ok', detail: 'nftables' },
 }
 
-export function edgeToken(server: TestServer): string {
-  return readFileSync(server.context.config.paths.edgeToken, 'utf8').trim()
+export function edgeToken(paths: InstallationPaths): string {
+  return readFileSync(paths.edgeToken, 'utf8').trim()
 }
 
-/** @param origin what `server.listen()` gave */
-export async function connectEdgeClient(server: TestServer, origin: string): Promise<EdgeClient> {
-  const url = `${origin.replace('http', 'ws')}${endpoints.edgeSocket.path}`
-  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${edgeToken(server)}` } })
+/** @param epoch another one for an edge that has been started anew */
+export async function connectEdgeClient(
+  paths: InstallationPaths,
+  { epoch = 'e1', onHint = (_hint: EdgeHint) => {} } = {},
+): Promise<EdgeClient> {
+  const url = `ws+unix:${paths.serverSocket}:${endpoints.edgeSocket.path}`
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${edgeToken(paths)}` } })
   const hints: EdgeHint[] = []
-  socket.on('message', (data) => hints.push(EdgeHint.parse(JSON.parse(String(data)))))
+  socket.on('message', (data) => {
+    const hint = EdgeHint.parse(JSON.parse(String(data)))
+    hints.push(hint)
+    onHint(hint)
+  })
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
   const send = (message: EdgeMessage) => socket.send(JSON.stringify(message))
-  send({ type: 'hello', version: '0.1.0', epoch: 'e1' })
+  send({ type: 'hello', version: '0.1.0', epoch })
   return {
     hints,
     socket,
@@ -55,7 +63,7 @@ export async function fetchState(
   const answer = await server.call({
     method: 'POST',
     url: endpoints.edgeState.path,
-    headers: { authorization: `Bearer ${edgeToken(server)}` },
+    headers: { authorization: `Bearer ${edgeToken(server.context.config.paths)}` },
     payload: { known },
   })
   return StateAnswer.parse(answer.json())

@@ -12,10 +12,11 @@ beforeAll(async () => {
   server = await startTestServer()
   client = await server.signIn()
   origin = await server.listen()
+  await server.listenOnSocket()
 })
 afterAll(() => server.close())
 
-const connect = () => connectEdgeClient(server, origin)
+const connect = () => connectEdgeClient(server.context.config.paths)
 const edges = async () => (await client.get('/api/edges')).json()
 const newest = (hints: { type: string }[]) =>
   Math.max(...hints.map((hint) => ('revision' in hint ? Number(hint.revision) : 0)))
@@ -202,7 +203,7 @@ describe('the state', () => {
   })
 
   it('refuses a request that is not one', async () => {
-    const headers = { authorization: `Bearer ${edgeToken(server)}` }
+    const headers = { authorization: `Bearer ${edgeToken(server.context.config.paths)}` }
     const ask = (payload: object) => server.call({ method: 'POST', url: '/api/edge/state', headers, payload })
     expect((await ask({ known: { settings: 5 } })).statusCode).toBe(422)
     expect((await ask({ known: {}, more: 1 })).statusCode).toBe(422)

@@ -13,7 +13,8 @@ beforeAll(async () => {
   server = await startTestServer()
   client = await server.signIn()
   origin = await server.listen()
-  edge = await connectEdgeClient(server, origin)
+  await server.listenOnSocket()
+  edge = await connectEdgeClient(server.context.config.paths)
   node = (await client.post('/api/nodes', { name: 'site' })).json().id
 })
 afterEach(() => {
@@ -149,7 +150,7 @@ describe('the edge', () => {
     log(service, 'one')
     await until('one', () => stream.lines.length === 1)
     edge.close()
-    edge = await connectEdgeClient(server, origin)
+    edge = await connectEdgeClient(server.context.config.paths)
     await until('the hint again', () => watched().includes(service))
     edge.send({ type: 'logs', lines: [{ service, seq, number: 1, text: 'one' }] })
     log(service, 'two')

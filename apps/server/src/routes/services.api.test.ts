@@ -285,7 +285,8 @@ describe('the state', () => {
     expect(service.state).toEqual({ phase: 'applying', problem: 'No edge is connected' })
     const url = `/api/services/${plain}/http/${service.id}`
     const phase = async () => (await client.get(url)).json().state
-    const edge = await connectEdgeClient(server, await server.listen())
+    await server.listenOnSocket()
+    const edge = await connectEdgeClient(server.context.config.paths)
     const { revision } = await fetchState(server)
     edge.report(revision - 1)
     await until('applying without a problem', async () => (await phase()).problem === null)
