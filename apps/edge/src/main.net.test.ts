@@ -16,7 +16,7 @@ const children: ChildProcess[] = []
 
 beforeEach(async () => {
   lab = await startLab()
-  const certificates = [await makeRealCertificate(lab, 0, 'edge.example.com')]
+  const certificates = [await makeRealCertificate(0, ['edge.example.com'])]
   const state = makeState({ peers: [makePeer(1)], routes: [makeRoute(1)], certificates })
   server = await startPaperServer(pathsIn(lab), state)
 })

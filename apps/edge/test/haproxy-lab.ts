@@ -1,14 +1,15 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EdgeCertificate } from '@postern/contract/desired-state'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy-paths'
 import type { ResolvedRoute } from '@postern/render/resolved-route'
+import { findFreePort } from '@postern/testkit/port'
 import { createHaproxy, type HaproxyDriver, type HaproxyDriverOptions } from '../src/drivers/haproxy.ts'
 import type { HaproxyLog } from '../src/drivers/haproxy-log-line.ts'
 import { openHaproxySocket } from '../src/drivers/haproxy-socket.ts'
 import { createExec } from '../src/exec.ts'
+import { makeRealCertificate } from './certificate.ts'
 import { makeRoute } from './factories.ts'
 
 /** A real HAProxy on high ports of loopback, with a driver like the edge's own. */
@@ -38,7 +39,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
   // HAProxy reaches the server's socket as its own user.
   await chmod(base, 0o711)
   const [httpPort, httpsPort] = [await findFreePort(), await findFreePort()]
-  const own = await makeLabCertificate(0, [PUBLIC_HOST])
+  const own = await makeRealCertificate(0, [PUBLIC_HOST])
   const paths = haproxyPaths(join(base, 'haproxy'))
   const serverSocket = join(base, 'server.sock')
   let driver: HaproxyDriver | undefined
@@ -95,40 +96,4 @@ export function makeLabRoute(id: number, port: number, changes: Partial<Resolved
 export function makeConsoleRoute(changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
   const route = makeLabRoute(1, 3000, { domain: null, system: true, node: { kind: 'local' }, address: null })
   return { ...route, ...changes }
-}
-
-/** A self-signed certificate that is good for a day. */
-export async function makeLabCertificate(id: number, domains: string[]): Promise<EdgeCertificate> {
-  const names = domains.map((domain) => `DNS:${domain}`).join()
-  const args = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-days',
-    '1',
-  ]
-  const { stdout } = await createExec().run(
-    'openssl',
-    [...args, '-subj', `/CN=cert-${id}`, '-addext', `subjectAltName=${names}`, '-keyout', '-'],
-    { timeoutMs: 10_000 },
-  )
-  const parts = stdout.match(/-----BEGIN [\s\S]*?-----END [A-Z ]+-----\n/g) ?? []
-  const find = (word: string) => parts.find((part) => part.includes(`BEGIN ${word}`)) ?? ''
-  return { id, domains, chain: find('CERTIFICATE'), privateKey: find('PRIVATE KEY') }
-}
-
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = address !== null && typeof address === 'object' ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -63,14 +64,6 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return await promise
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
-
 /** A reader that would keep a careless server from stopping. */
 async function openStream(base: string, ready: unknown): Promise<Response> {
   const { generatedAdmin } = ready as { generatedAdmin: object }
@@ -84,7 +77,7 @@ async function openStream(base: string, ready: unknown): Promise<Response> {
 const isUp = (port: number) => async () => (await fetch(`http://127.0.0.1:${port}/api/health`)).ok
 
 test('it tells the starter the generated password once, opens both doors, and stops within two seconds', async () => {
-  const port = await freePort()
+  const port = await findFreePort()
   const settings = { POSTERN_CONSOLE_PORT: String(port) }
   const first = start(settings, { ipc: true })
   await until('ready', () => first.messages.length > 0)
@@ -111,7 +104,7 @@ test('it tells the starter the generated password once, opens both doors, and st
 })
 
 test('without a starter the password is on the screen once', async () => {
-  const settings = { POSTERN_CONSOLE_PORT: String(await freePort()) }
+  const settings = { POSTERN_CONSOLE_PORT: String(await findFreePort()) }
   const program = start(settings)
   await until('the password', () => /^Sign in as admin with the password \S{20}\n$/.test(program.stdout))
   program.child.kill('SIGINT')
@@ -137,7 +130,7 @@ test('a bad setting, a missing directory and a newer database are one clear line
   expect(bad.stderr).toBe('postern: POSTERN_HTTP_PORT must be a port from 1 to 65535\n')
 
   rmSync(join(dataDir, 'run'), { recursive: true })
-  const missing = start({ POSTERN_CONSOLE_PORT: String(await freePort()), POSTERN_LOG_LEVEL: 'error' })
+  const missing = start({ POSTERN_CONSOLE_PORT: String(await findFreePort()), POSTERN_LOG_LEVEL: 'error' })
   expect(await missing.code).toBe(1)
   expect(missing.stderr).toBe(`postern: ${dataDir}/run does not exist: start with npm start\n`)
 
@@ -150,11 +143,11 @@ test('a bad setting, a missing directory and a newer database are one clear line
 })
 
 test('a socket that nobody answers on is replaced, one that answers is not', async () => {
-  const port = await freePort()
+  const port = await findFreePort()
   writeFileSync(join(dataDir, 'run/server.sock'), '')
   const first = start({ POSTERN_CONSOLE_PORT: String(port) })
   await until('the server', isUp(port))
-  const second = start({ POSTERN_CONSOLE_PORT: String(await freePort()), POSTERN_LOG_LEVEL: 'error' })
+  const second = start({ POSTERN_CONSOLE_PORT: String(await findFreePort()), POSTERN_LOG_LEVEL: 'error' })
   expect(await second.code).toBe(1)
   expect(second.stderr).toContain('another server answers on')
   expect(existsSync(join(dataDir, 'run/server.sock'))).toBe(true)

@@ -2,7 +2,8 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:tls'
 import type { EdgeCertificate } from '@postern/contract/desired-state'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabCertificate, makeLabRoute } from '../../test/haproxy-lab.ts'
+import { makeRealCertificate } from '../../test/certificate.ts'
+import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../test/upstream.ts'
 import { visit } from '../../test/visitor.ts'
 import type { HaproxyDriver } from './haproxy.ts'
@@ -17,8 +18,8 @@ beforeAll(async () => {
   lab = await makeHaproxyLab()
   driver = await lab.open()
   upstream = await startUpstream()
-  one = await makeLabCertificate(1, ['one.example.com', 'uno.example.com'])
-  two = await makeLabCertificate(2, ['two.example.com'])
+  one = await makeRealCertificate(1, ['one.example.com', 'uno.example.com'])
+  two = await makeRealCertificate(2, ['two.example.com'])
 })
 
 afterAll(async () => {
@@ -54,7 +55,7 @@ describe('certificates', () => {
     for (const name of ['three.example.com', 'sub.one.example.com', ''])
       expect(await shown(name)).toBe('cert-0')
 
-    const renewed = { ...(await makeLabCertificate(9, ['one.example.com'])), id: 1 }
+    const renewed = { ...(await makeRealCertificate(9, ['one.example.com'])), id: 1 }
     expect(await apply(renewed, two)).toEqual([])
     expect(await shown('one.example.com')).toBe('cert-9')
     expect(await shown('uno.example.com')).toBe('cert-0')
@@ -67,7 +68,7 @@ describe('certificates', () => {
   })
 
   test("the installation's own can be renewed", async () => {
-    const own = { ...(await makeLabCertificate(8, ['console.example.com'])), id: 0 }
+    const own = { ...(await makeRealCertificate(8, ['console.example.com'])), id: 0 }
     const wanted = { routes: routes(), settings: { publicHost: 'console.example.com' } }
     expect(await driver.apply({ ...wanted, certificates: [own, two] })).toEqual([])
     expect(await shown('')).toBe('cert-8')

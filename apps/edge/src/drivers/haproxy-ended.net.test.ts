@@ -1,14 +1,9 @@
 import { connect } from 'node:net'
 import type { ResolvedRoute } from '@postern/render/resolved-route'
+import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import {
-  findFreePort,
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../test/haproxy-lab.ts'
+import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../test/upstream.ts'
 import { type OpenSocket, openSocket, visit } from '../../test/visitor.ts'
 import { createExec } from '../exec.ts'

@@ -1,11 +1,6 @@
+import { findFreePort } from '@postern/testkit/port'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  findFreePort,
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../test/haproxy-lab.ts'
+import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../test/upstream.ts'
 import { type Answer, sendRaw, visit } from '../../test/visitor.ts'
 import type { HaproxyDriver } from './haproxy.ts'

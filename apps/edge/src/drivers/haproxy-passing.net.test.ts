@@ -1,12 +1,7 @@
 import { connect as connectH2 } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabCertificate,
-  makeLabRoute,
-} from '../../test/haproxy-lab.ts'
+import { makeRealCertificate } from '../../test/certificate.ts'
+import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
 import { type Seen, startUpstream, type Upstream } from '../../test/upstream.ts'
 import { sendRaw, visit } from '../../test/visitor.ts'
 
@@ -18,7 +13,7 @@ let server: Upstream
 
 beforeAll(async () => {
   lab = await makeHaproxyLab()
-  const certificate = await makeLabCertificate(9, ['inner.example.com'])
+  const certificate = await makeRealCertificate(9, ['inner.example.com'])
   plain = await startUpstream()
   secure = await startUpstream({ tls: certificate })
   own = await startUpstream({

@@ -7,7 +7,8 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabCertificate, makeLabRoute } from '../../test/haproxy-lab.ts'
+import { makeRealCertificate } from '../../test/certificate.ts'
+import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
 import { type Seen, startUpstream, type Upstream } from '../../test/upstream.ts'
 import { openSocket, visit } from '../../test/visitor.ts'
 
@@ -18,7 +19,7 @@ let grpcs: Http2Server
 
 beforeAll(async () => {
   lab = await makeHaproxyLab()
-  const certificate = await makeLabCertificate(9, ['inner.example.com'])
+  const certificate = await makeRealCertificate(9, ['inner.example.com'])
   plain = await startUpstream()
   grpc = await listenH2(createH2Server())
   grpcs = await listenH2(createSecureServer({ cert: certificate.chain, key: certificate.privateKey }))

@@ -13,7 +13,7 @@ export interface NameServer {
 
 const TYPE_A = 1
 
-export async function startNameServer(): Promise<NameServer> {
+export async function startNameServer({ host = '127.0.0.1', port = 0 } = {}): Promise<NameServer> {
   const socket = createSocket('udp4')
   const answers: NameServer['answers'] = new Map()
   const asked: string[] = []
@@ -25,11 +25,11 @@ export async function startNameServer(): Promise<NameServer> {
     const addresses = answer === 'none' || type !== TYPE_A ? [] : answer
     socket.send(makeReply(query.subarray(0, end), addresses, answer === 'none'), from.port, from.address)
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(port, host)
   await once(socket, 'listening')
   // A bound UDP socket has an address with a port.
-  const { port } = socket.address() as AddressInfo
-  return { address: `127.0.0.1:${port}`, answers, asked, close: () => socket.close() }
+  const bound = socket.address() as AddressInfo
+  return { address: `${host}:${bound.port}`, answers, asked, close: () => socket.close() }
 }
 
 function parseQuestion(query: Buffer): { name: string; type: number; end: number } {
