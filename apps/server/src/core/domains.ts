@@ -2,6 +2,7 @@ import type { Domain, DomainForm, DomainQuery } from '@postern/contract/domains'
 import type { Page } from '@postern/contract/lists'
 import { normaliseDomain } from '@postern/net/hostname'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { IssuedCertificate } from '../certificates/issue.ts'
 import { describeCertificate, storeCertificate } from '../certificates/store.ts'
 import { change, nextTime } from '../changes/change.ts'
 import type { Context } from '../context.ts'
@@ -18,15 +19,10 @@ export async function listDomains(context: Context, query: DomainQuery): Promise
   const found = context.db
     .selectFrom('domains')
     .where(({ fn, val }) => fn('instr', ['domain', val(search)]), '>', 0)
-  return await listOrPage(
-    query,
-    async () =>
-      (await found.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count,
-    async (slice) => {
-      const sorted = found.select('id').orderBy('domain').orderBy('id')
-      return await readDomains(context.db, slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted)
-    },
-  )
+  return await listOrPage(query, found, async (slice) => {
+    const sorted = found.select('id').orderBy('domain').orderBy('id')
+    return await readDomains(context.db, slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted)
+  })
 }
 
 /** @throws NotFoundError */
@@ -39,17 +35,16 @@ export async function getDomain(db: Kysely<Database>, id: number): Promise<Domai
 /** @throws ConflictError when it is there, ValidationError when it does not point here. */
 export async function createDomain(context: Context, actor: string, form: DomainForm): Promise<Domain> {
   await refuseTaken(context.db, form.domain)
-  const prepared = await prepareDomain(context, form.domain, form.skipValidation)
-  if ('problem' in prepared) throw new ValidationError([{ field: 'domain', message: prepared.problem }])
+  const issued = await issueFor(context, form.domain, form.skipValidation)
   return await change(context, { actor, what: `domain ${form.domain} created` }, async (tx) => {
     await refuseTaken(tx, form.domain)
-    const id = await insertDomain(context, tx, { ...form, issued: prepared.issued })
+    const id = await insertDomain(context, tx, { ...form, issued })
     return { value: await getDomain(tx, id), touched: { domains: [id] } }
   })
 }
 
 interface NewDomain extends Pick<DomainForm, 'domain' | 'ssl' | 'skipValidation'> {
-  issued: Parameters<typeof storeCertificate>[2]['issued']
+  issued: IssuedCertificate
 }
 
 /** Adds a domain with its certificate. @returns its id */
@@ -81,7 +76,7 @@ export async function updateDomain(
   const wanted = patch.onto(formOf(before), before.updated_at)
   if (wanted.domain !== before.domain)
     throw new ValidationError([{ field: 'domain', message: 'The name of a domain cannot be changed' }])
-  if (before.skipValidation && !wanted.skipValidation) await refuseElsewhere(context, before.domain)
+  if (before.skipValidation && !wanted.skipValidation) await issueFor(context, before.domain, false)
   return await change(context, { actor, what: `domain ${before.domain} updated` }, async (tx) => {
     const current = await getDomain(tx, id)
     const form = patch.onto(formOf(current), current.updated_at)
@@ -125,9 +120,14 @@ async function refuseTaken(db: Kysely<Database>, domain: string): Promise<void> 
   if (taken) throw new ConflictError(message, [{ field: 'domain', message }])
 }
 
-async function refuseElsewhere(context: Context, domain: string): Promise<void> {
-  const prepared = await prepareDomain(context, domain, false)
+async function issueFor(
+  context: Context,
+  domain: string,
+  skipValidation: boolean,
+): Promise<IssuedCertificate> {
+  const prepared = await prepareDomain(context, domain, skipValidation)
   if ('problem' in prepared) throw new ValidationError([{ field: 'domain', message: prepared.problem }])
+  return prepared.issued
 }
 
 function formOf({ domain, ssl, skipValidation }: Domain): Record<string, unknown> {

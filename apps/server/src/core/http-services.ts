@@ -47,17 +47,12 @@ export async function listHttpServices(
     .selectFrom('services')
     .leftJoin('domains', 'domains.id', 'services.domain_id')
     .where((eb) => matches(eb, filter))
-  return await listOrPage(
-    filter,
-    async () =>
-      (await found.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count,
-    async (slice) => {
-      const sorted = found.select('services.id').orderBy('services.id')
-      const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
-      const rows = await readServices(context.db, ids)
-      return rows.map((row) => toHttpService(context, row))
-    },
-  )
+  return await listOrPage(filter, found, async (slice) => {
+    const sorted = found.select('services.id').orderBy('services.id')
+    const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
+    const rows = await readServices(context.db, ids)
+    return rows.map((row) => toHttpService(context, row))
+  })
 }
 
 type Joined = Pick<Database, 'services'> & { domains: Database['domains'] | null }

@@ -4,34 +4,25 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Database } from '../db/schema.ts'
 import { selectRecord, toNode } from './node-records.ts'
+import { listOrPage, type Slice } from './pages.ts'
 
 type Order = NonNullable<NodeQuery['orderBy']>
 type FigureField = 'transferRx' | 'transferTx' | 'latestHandshakeTimestamp'
 
 /** With `limit` a page, else all rows. Without `orderBy` in the order of their creation. */
 export async function listNodes(context: Context, query: NodeQuery): Promise<Page<Node> | Node[]> {
-  const { limit, page = 1 } = query
-  if (limit === undefined) return await listRows(context, query)
-  const counted = await filter(context.db.selectFrom('nodes'), query)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  const data = await listRows(context, query, { limit, offset: (page - 1) * limit })
-  return { data, page, limit, total: counted.total }
+  const found = filter(context.db.selectFrom('nodes'), query)
+  return await listOrPage(query, found, (slice) => listRows(context, query, slice))
 }
 
-interface Window {
-  limit: number
-  offset: number
-}
-
-async function listRows(context: Context, query: NodeQuery, window?: Window): Promise<Node[]> {
+async function listRows(context: Context, query: NodeQuery, slice?: Slice): Promise<Node[]> {
   const { orderBy } = query
-  if (orderBy && isFigure(orderBy.field)) return await listByFigure(context, query, orderBy, window)
+  if (orderBy && isFigure(orderBy.field)) return await listByFigure(context, query, orderBy, slice)
   const { column, direction } = sqlOrder(orderBy)
   let rows = selectRecord(filter(context.db.selectFrom('nodes'), query))
     .orderBy(column, direction)
     .orderBy('nodes.id', direction)
-  if (window) rows = rows.limit(window.limit).offset(window.offset)
+  if (slice) rows = rows.limit(slice.limit).offset(slice.offset)
   return (await rows.execute()).map((row) => toNode(context, row))
 }
 
@@ -64,15 +55,15 @@ async function listByFigure(
   context: Context,
   query: NodeQuery,
   { field, direction }: Order,
-  window?: Window,
+  slice?: Slice,
 ): Promise<Node[]> {
   const rows = await filter(context.db.selectFrom('nodes'), query).select('nodes.id').execute()
   const sign = direction === 'asc' ? 1 : -1
   const sorted = rows
     .map(({ id }) => ({ id, value: figureOf(context, id, field) }))
     .sort((a, b) => sign * (a.value - b.value || a.id - b.id))
-  if (!window) return pick(await listRows(context, { ...query, orderBy: undefined }), sorted)
-  const ids = sorted.slice(window.offset, window.offset + window.limit)
+  if (!slice) return pick(await listRows(context, { ...query, orderBy: undefined }), sorted)
+  const ids = sorted.slice(slice.offset, slice.offset + slice.limit)
   const page = await selectRecord(context.db.selectFrom('nodes'))
     .where(
       'nodes.id',

@@ -1,4 +1,5 @@
 import type { Page } from '@postern/contract/lists'
+import type { SelectQueryBuilder } from 'kysely'
 
 interface PageQuery {
   page?: number | undefined
@@ -11,13 +12,20 @@ export interface Slice {
   offset: number
 }
 
-/** A page when the query has a `limit`, otherwise all rows. `read` gets no slice for all. */
-export async function listOrPage<T>(
+/**
+ * A page when the query has a `limit`, otherwise all rows.
+ * @param found all rows @param read gets no slice for all
+ */
+export async function listOrPage<T, DB, TB extends keyof DB>(
   { page = 1, limit }: PageQuery,
-  count: () => Promise<number>,
-  read: (slice: Slice | undefined) => Promise<T[]>,
+  found: SelectQueryBuilder<DB, TB, object>,
+  read: (slice?: Slice) => Promise<T[]>,
 ): Promise<T[] | Page<T>> {
-  if (limit === undefined) return await read(undefined)
+  if (limit === undefined) return await read()
   const data = await read({ limit, offset: (page - 1) * limit })
-  return { data, page, limit, total: await count() }
+  const { total } = await found
+    .select(({ fn }) => fn.countAll().as('total'))
+    .$castTo<{ total: number }>() // The tables are not known here, so the column's type is not either.
+    .executeTakeFirstOrThrow()
+  return { data, page, limit, total }
 }
