@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
-export const LOG = join(ROOT, '.postern', 'bootstrap.log')
+const LOG = join(ROOT, '.postern', 'bootstrap.log')
 
 /** Why the machine could not be made ready; `message` is one line. */
 export class StepError extends Error {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandError } from './errors.ts'
 
 /** True when a server answers on the socket, like one that systemd started. */
-export function isServerThere(socketPath: string): Promise<boolean> {
+function isServerThere(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath)
     socket.setTimeout(2000, () => socket.destroy(new Error('timeout')))

@@ -9,7 +9,7 @@ const FORWARD4 = '/proc/sys/net/ipv4/ip_forward'
 const FORWARD6 = '/proc/sys/net/ipv6/conf/all/forwarding'
 
 /** One table for each interface, so that two agents on one machine do not meet. */
-export function gatewayTable(name: string): string {
+function gatewayTable(name: string): string {
   return `postern_agent_${name.replaceAll('-', '_')}`
 }
 

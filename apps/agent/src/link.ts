@@ -13,7 +13,7 @@ const LinkRow = z.object({
 })
 
 /** The name under which an agent marks its interface, so that it never touches or removes somebody else's. */
-export function linkAlias(configDir: string): string {
+function linkAlias(configDir: string): string {
   return `postern-agent:${configDir}`
 }
 

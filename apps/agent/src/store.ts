@@ -34,11 +34,7 @@ export function writeLastGood(paths: AgentPaths, config: AgentConfig): Promise<v
   return writePrivate(paths.lastGood, `${JSON.stringify(config, null, 2)}\n`)
 }
 
-export function removeLastGood(paths: AgentPaths): Promise<void> {
-  return rm(paths.lastGood, { force: true })
-}
-
 export async function removeCredentials(paths: AgentPaths): Promise<void> {
   await rm(paths.credentials, { force: true })
-  await removeLastGood(paths)
+  await rm(paths.lastGood, { force: true })
 }

@@ -35,7 +35,7 @@ export function orderBy<const F extends readonly [string, ...string[]]>(fields: 
   )
 }
 
-export function pageOf<T extends z.ZodMiniType>(row: T) {
+function pageOf<T extends z.ZodMiniType>(row: T) {
   return z.object({ data: z.array(row), page: z.number(), limit: z.number(), total: z.number() })
 }
 export type Page<T> = { data: T[]; page: number; limit: number; total: number }

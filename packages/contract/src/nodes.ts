@@ -73,13 +73,7 @@ export type Node = z.infer<typeof Node>
 export const CreatedNode = z.extend(Node, { token: z.string() })
 export type CreatedNode = z.infer<typeof CreatedNode>
 
-export const NODE_ORDER = [
-  'name',
-  'created_at',
-  'transferRx',
-  'transferTx',
-  'latestHandshakeTimestamp',
-] as const
+const NODE_ORDER = ['name', 'created_at', 'transferRx', 'transferTx', 'latestHandshakeTimestamp'] as const
 
 const nodeQuery = {
   ...pageQuery,

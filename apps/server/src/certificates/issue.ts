@@ -20,7 +20,7 @@ export interface Root {
 const DAY = 86_400_000
 const ROOT_DAYS = 3650
 /** Browsers refuse longer lives of a server's certificate. The day of margin for slow clocks counts. */
-export const LEAF_DAYS = 397
+const LEAF_DAYS = 397
 const CLOCK_MARGIN = DAY / 24
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' }

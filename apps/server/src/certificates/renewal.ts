@@ -37,7 +37,7 @@ export async function renewCertificates(context: Context): Promise<number> {
 }
 
 /** The names at which the installation itself is asked: the public host first, then the machine's addresses. */
-export function installationNames(context: Context): string[] {
+function installationNames(context: Context): string[] {
   const own = context.network().addresses.filter((address) => !/^(fe80|ff)/i.test(address))
   return [...new Set([context.config.publicHost, ...own, '127.0.0.1', '::1'])].slice(0, MAX_NAMES)
 }

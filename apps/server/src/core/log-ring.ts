@@ -43,7 +43,7 @@ export function keepLine(
   return fresh
 }
 
-export function missingNote(count: number, now: Date): string {
+function missingNote(count: number, now: Date): string {
   return `[WARN] ${now.toISOString()} ${count} ${count === 1 ? 'line is' : 'lines are'} missing`
 }
 

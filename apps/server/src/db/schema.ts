@@ -162,7 +162,6 @@ export type NodeRow = Selectable<NodesTable>
 export type DomainRow = Selectable<DomainsTable>
 export type CertificateRow = Selectable<CertificatesTable>
 export type ServiceRow = Selectable<ServicesTable>
-export type NodeTokenRow = Selectable<NodeTokensTable>
 
 /** The second file: figures that may be lost. */
 export interface LiveDatabase {
