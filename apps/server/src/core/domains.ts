@@ -8,7 +8,7 @@ import { change, nextTime } from '../changes/change.ts'
 import type { Context } from '../context.ts'
 import type { CertificateRow, Database, DomainRow } from '../db/schema.ts'
 import { flag } from '../db/schema.ts'
-import { prepareDomain } from './domain-check.ts'
+import { findDomainProblem } from './domain-check.ts'
 import { ConflictError, NotFoundError, ValidationError } from './errors.ts'
 import { quoteNames } from './names.ts'
 import { listOrPage } from './pages.ts'
@@ -35,7 +35,8 @@ export async function getDomain(db: Kysely<Database>, id: number): Promise<Domai
 /** @throws ConflictError when it is there, ValidationError when it does not point here. */
 export async function createDomain(context: Context, actor: string, form: DomainForm): Promise<Domain> {
   await refuseTaken(context.db, form.domain)
-  const issued = await issueFor(context, form.domain, form.skipValidation)
+  await refuseDomain(context, form.domain, form.skipValidation)
+  const issued = await context.authority.issue([form.domain])
   return await change(context, { actor, what: `domain ${form.domain} created` }, async (tx) => {
     await refuseTaken(tx, form.domain)
     const id = await insertDomain(context, tx, { ...form, issued })
@@ -76,7 +77,7 @@ export async function updateDomain(
   const wanted = patch.onto(formOf(before), before.updated_at)
   if (wanted.domain !== before.domain)
     throw new ValidationError([{ field: 'domain', message: 'The name of a domain cannot be changed' }])
-  if (before.skipValidation && !wanted.skipValidation) await issueFor(context, before.domain, false)
+  if (before.skipValidation && !wanted.skipValidation) await refuseDomain(context, before.domain, false)
   return await change(context, { actor, what: `domain ${before.domain} updated` }, async (tx) => {
     const current = await getDomain(tx, id)
     const form = patch.onto(formOf(current), current.updated_at)
@@ -120,14 +121,9 @@ async function refuseTaken(db: Kysely<Database>, domain: string): Promise<void> 
   if (taken) throw new ConflictError(message, [{ field: 'domain', message }])
 }
 
-async function issueFor(
-  context: Context,
-  domain: string,
-  skipValidation: boolean,
-): Promise<IssuedCertificate> {
-  const prepared = await prepareDomain(context, domain, skipValidation)
-  if ('problem' in prepared) throw new ValidationError([{ field: 'domain', message: prepared.problem }])
-  return prepared.issued
+async function refuseDomain(context: Context, domain: string, skipValidation: boolean): Promise<void> {
+  const message = await findDomainProblem(context, domain, skipValidation)
+  if (message !== undefined) throw new ValidationError([{ field: 'domain', message }])
 }
 
 function formOf({ domain, ssl, skipValidation }: Domain): Record<string, unknown> {

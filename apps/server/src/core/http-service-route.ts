@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../certificates/issue.ts'
 import type { Context } from '../context.ts'
 import type { Database } from '../db/schema.ts'
-import { prepareDomain } from './domain-check.ts'
+import { findDomainProblem } from './domain-check.ts'
 import { insertDomain } from './domains.ts'
 import { ConflictError, ValidationError } from './errors.ts'
 import { findServiceProblems, isReservedPath, pathOf, type ServiceNode } from './http-service-rules.ts'
@@ -24,12 +24,12 @@ export async function prepareService(
   isSystem: boolean,
 ): Promise<NewDomain> {
   const problems = isSystem ? [] : await findProblems(context, context.db, node, form)
-  const isNew = form.domain !== null && (await findDomainId(context.db, form.domain)) === undefined
-  const prepared =
-    isNew && form.domain !== null ? await prepareDomain(context, form.domain, form.skipValidation) : null
-  if (prepared && 'problem' in prepared) problems.push({ field: 'domain', message: prepared.problem })
+  const { domain } = form
+  const isNew = domain !== null && (await findDomainId(context.db, domain)) === undefined
+  const message = isNew ? await findDomainProblem(context, domain, form.skipValidation) : undefined
+  if (message !== undefined) problems.push({ field: 'domain', message })
   if (problems.length > 0) throw new ValidationError(problems)
-  return prepared && 'issued' in prepared ? prepared : null
+  return isNew ? { issued: await context.authority.issue([domain]) } : null
 }
 
 /** The same look inside the transaction, where nothing moves any more. @throws ValidationError */
