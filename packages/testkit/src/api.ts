@@ -3,6 +3,7 @@ import type { Domain } from '@postern/contract/domains'
 import type { Edge } from '@postern/contract/edge'
 import type { CreatedNode, Node, NodeFormInput } from '@postern/contract/nodes'
 import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
+import { parseEvents, type ServerEvent } from './event-stream.ts'
 
 export interface Answer {
   status: number
@@ -28,7 +29,7 @@ export interface Api {
 }
 
 export interface EventStream {
-  events: { event: string; data: string; id: string }[]
+  events: ServerEvent[]
   close(): void
 }
 
@@ -100,9 +101,9 @@ function follow(socketPath: string, token: string, path: string): EventStream {
     (response) => {
       let rest = ''
       response.setEncoding('utf8').on('data', (chunk: string) => {
-        const blocks = (rest + chunk).split('\n\n')
-        rest = blocks.pop() ?? ''
-        events.push(...blocks.map(parseEvent).filter((event) => event.data !== ''))
+        const text = rest + chunk
+        events.push(...parseEvents(text))
+        rest = text.split('\n\n').at(-1) ?? ''
       })
     },
   )
@@ -110,14 +111,4 @@ function follow(socketPath: string, token: string, path: string): EventStream {
   call.on('error', () => undefined)
   call.end()
   return { events, close: () => call.destroy() }
-}
-
-function parseEvent(block: string) {
-  const event = { event: 'message', data: '', id: '' }
-  for (const line of block.split('\n')) {
-    const [, key, value] = /^(event|data|id): ?(.*)$/.exec(line) ?? []
-    if (key === 'event' || key === 'data' || key === 'id') event[key] += key === 'event' ? '' : (value ?? '')
-    if (key === 'event') event.event = value ?? ''
-  }
-  return event
 }

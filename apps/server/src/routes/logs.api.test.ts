@@ -1,4 +1,5 @@
 import { connectEdgeClient, type EdgeClient } from '@postern/testkit/edge-client'
+import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +9,7 @@ let client: Client
 let origin: string
 let edge: EdgeClient
 let node: number
-const aborts: AbortController[] = []
+const streams: FollowedStream[] = []
 beforeAll(async () => {
   server = await startTestServer()
   client = await server.signIn()
@@ -18,7 +19,7 @@ beforeAll(async () => {
   node = (await client.post('/api/nodes', { name: 'site' })).json().id
 })
 afterEach(() => {
-  for (const abort of aborts.splice(0)) abort.abort()
+  for (const stream of streams.splice(0)) stream.close()
 })
 afterAll(() => server.close())
 
@@ -27,37 +28,14 @@ const publish = async (domain: string, pathLocation = '/'): Promise<number> => {
   return (await client.post(`/api/services/${node}/http`, form)).json().id
 }
 
-/** A stream as a browser's EventSource reads it. */
 async function open(query: string, { token = client.token, lastEventId = '' } = {}) {
-  const abort = new AbortController()
-  aborts.push(abort)
-  const response = await fetch(`${origin}/api/logs/stream?${query}&token=${token}`, {
-    headers: lastEventId === '' ? {} : { 'last-event-id': lastEventId },
-    signal: abort.signal,
-  })
-  const stream = { status: response.status, response, lines: [] as string[], lastId: '', ended: false, abort }
-  if (response.ok) void read(response, stream)
+  const headers: Record<string, string> = lastEventId === '' ? {} : { 'last-event-id': lastEventId }
+  const stream = await followStream(`${origin}/api/logs/stream?${query}&token=${token}`, headers)
+  streams.push(stream)
   return stream
 }
-
-async function read(response: Response, stream: { lines: string[]; lastId: string; ended: boolean }) {
-  let text = ''
-  try {
-    for await (const chunk of response.body ?? []) {
-      text += Buffer.from(chunk).toString()
-      const events = text.split('\n\n')
-      text = events.pop() ?? ''
-      for (const event of events) {
-        const data = /^data: (.*)$/m.exec(event)?.[1]
-        if (data !== undefined) stream.lines.push(...JSON.parse(data))
-        stream.lastId = /^id: (.*)$/m.exec(event)?.[1] ?? stream.lastId
-      }
-    }
-  } catch {
-    // The test ended the stream itself.
-  }
-  stream.ended = true
-}
+/** The lines that a stream has brought. */
+const linesOf = (stream: FollowedStream) => stream.listData().flat()
 
 let seq = 0
 const numbers = new Map<number, number>()
@@ -72,17 +50,17 @@ describe('a stream', () => {
   it('tells the edge what is watched, and sends what is kept, then what comes', async () => {
     const service = await publish('kept.example.com')
     const first = await open(`type=http&id=${service}`)
-    expect(first.response.headers.get('content-type')).toContain('text/event-stream')
+    expect(first.headers.get('content-type')).toContain('text/event-stream')
     await until('the hint', () => watched().includes(service))
     log(service, 'one')
-    await until('one', () => first.lines.length === 1)
+    await until('one', () => linesOf(first).length === 1)
     const second = await open('domain=Kept.example.com')
     log(service, 'two')
-    await until('both', () => first.lines.length === 2 && second.lines.length === 2)
-    expect(second.lines).toEqual(['one', 'two'])
-    expect(second.lastId).toBe(`e1-${seq}`)
-    first.abort.abort()
-    second.abort.abort()
+    await until('both', () => linesOf(first).length === 2 && linesOf(second).length === 2)
+    expect(linesOf(second)).toEqual(['one', 'two'])
+    expect(second.lastId()).toBe(`e1-${seq}`)
+    first.close()
+    second.close()
     await until('the end of watching', () => !watched().includes(service))
   })
 
@@ -92,12 +70,12 @@ describe('a stream', () => {
     await until('the hint', () => watched().includes(service))
     log(service, 'one')
     log(service, 'two')
-    await until('two', () => first.lines.length === 2)
-    const back = await open(`type=http&id=${service}`, { lastEventId: first.lastId })
+    await until('two', () => linesOf(first).length === 2)
+    const back = await open(`type=http&id=${service}`, { lastEventId: first.lastId() })
     log(service, 'three', 4)
-    await until('three', () => back.lines.includes('three'))
-    expect(back.lines).toHaveLength(2)
-    expect(back.lines[0]).toMatch(/^\[WARN\] \S+ 4 lines are missing$/)
+    await until('three', () => linesOf(back).includes('three'))
+    expect(linesOf(back)).toHaveLength(2)
+    expect(linesOf(back)[0]).toMatch(/^\[WARN\] \S+ 4 lines are missing$/)
   })
 
   it('of a domain follows services that come to it, and ends with the domain', async () => {
@@ -106,19 +84,19 @@ describe('a stream', () => {
     const second = await publish('grow.example.com', '/api')
     await until('the second one', () => watched().includes(second))
     log(second, 'from the second')
-    await until('its line', () => stream.lines.length === 1)
+    await until('its line', () => linesOf(stream).length === 1)
     for (const id of [first, second]) await client.delete(`/api/services/${node}/http/${id}`)
     const [domain] = (await client.get('/api/domains?search=grow')).json()
-    expect(stream.ended).toBe(false)
+    expect(stream.isEnded).toBe(false)
     await client.delete(`/api/domains/${domain.id}`)
-    await until('the end', () => stream.ended)
+    await until('the end', () => stream.isEnded)
   })
 
   it('ends with its service', async () => {
     const service = await publish('gone.example.com')
     const stream = await open(`type=http&id=${service}`)
     await client.delete(`/api/services/${node}/http/${service}`)
-    await until('the end', () => stream.ended)
+    await until('the end', () => stream.isEnded)
   })
 
   it('ends with the session', async () => {
@@ -127,7 +105,7 @@ describe('a stream', () => {
     const stream = await open(`type=http&id=${service}`, { token: other.token })
     await until('the hint', () => watched().includes(service))
     await other.post('/api/auth/logout')
-    await until('the end', () => stream.ended)
+    await until('the end', () => stream.isEnded)
     await until('the end of watching', () => !watched().includes(service))
   })
 
@@ -148,13 +126,13 @@ describe('the edge', () => {
     const stream = await open(`type=http&id=${service}`)
     await until('the hint', () => watched().includes(service))
     log(service, 'one')
-    await until('one', () => stream.lines.length === 1)
+    await until('one', () => linesOf(stream).length === 1)
     edge.close()
     edge = await connectEdgeClient(server.context.config.paths)
     await until('the hint again', () => watched().includes(service))
     edge.send({ type: 'logs', lines: [{ service, seq, number: 1, text: 'one' }] })
     log(service, 'two')
-    await until('two', () => stream.lines.includes('two'))
-    expect(stream.lines).toEqual(['one', 'two'])
+    await until('two', () => linesOf(stream).includes('two'))
+    expect(linesOf(stream)).toEqual(['one', 'two'])
   })
 })

@@ -1,4 +1,5 @@
 import type { PeerFigures } from '@postern/contract/edge'
+import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -7,7 +8,7 @@ let server: TestServer
 let client: Client
 let base: string
 let now: number
-const open: AbortController[] = []
+const open: FollowedStream[] = []
 
 beforeEach(async () => {
   now = Date.parse('2026-11-21T12:00:00Z')
@@ -17,53 +18,14 @@ beforeEach(async () => {
   await client.post('/api/nodes', { name: 'one' })
 })
 afterEach(async () => {
-  for (const controller of open.splice(0)) controller.abort()
+  for (const stream of open.splice(0)) stream.close()
   await server.close()
 })
 
-interface Stream {
-  status: number
-  headers: Headers
-  text: string
-  isEnded: boolean
-  /** The data of all events of a name, parsed. */
-  events(name?: string): unknown[]
-  abort(): void
-}
-
-async function follow(query: string, token = client.token): Promise<Stream> {
-  const controller = new AbortController()
-  open.push(controller)
-  const response = await fetch(`${base}/api/nodes/stream?token=${token}${query}`, {
-    signal: controller.signal,
-  })
-  const stream: Stream = {
-    status: response.status,
-    headers: response.headers,
-    text: '',
-    isEnded: false,
-    events: (name) => parseEvents(stream.text, name),
-    abort: () => controller.abort(),
-  }
-  const read = async () => {
-    const decoder = new TextDecoder()
-    for await (const chunk of response.body ?? []) stream.text += decoder.decode(chunk, { stream: true })
-  }
-  // An aborted stream ends as well.
-  read()
-    .catch(() => undefined)
-    .finally(() => {
-      stream.isEnded = true
-    })
+async function follow(query: string, token = client.token): Promise<FollowedStream> {
+  const stream = await followStream(`${base}/api/nodes/stream?token=${token}${query}`)
+  open.push(stream)
   return stream
-}
-
-function parseEvents(text: string, name = 'message'): unknown[] {
-  return text.split('\n\n').flatMap((block) => {
-    const data = /^data: (.*)$/m.exec(block)?.[1]
-    const event = /^event: (.*)$/m.exec(block)?.[1] ?? 'message'
-    return data !== undefined && event === name ? [JSON.parse(data)] : []
-  })
 }
 
 const figures = (nodeId: number, rx = 1): PeerFigures => ({
@@ -78,65 +40,65 @@ const figures = (nodeId: number, rx = 1): PeerFigures => ({
 test('the list comes at once, then whenever it is other than before', async () => {
   const stream = await follow('&limit=10')
   expect(stream.headers.get('content-type')).toBe('text/event-stream')
-  await until('the rows', () => stream.events().length === 1)
-  expect(stream.events()[0]).toMatchObject([{ name: 'Local' }, { name: 'one' }])
+  await until('the rows', () => stream.listData().length === 1)
+  expect(stream.listData()[0]).toMatchObject([{ name: 'Local' }, { name: 'one' }])
   await client.post('/api/nodes', { name: 'two' })
-  await until('the new row', () => stream.events().length === 2)
+  await until('the new row', () => stream.listData().length === 2)
   server.context.live.update([figures(3)])
-  await until('the new figures', () => stream.events().length === 3)
-  expect(stream.events()[2]).toMatchObject([{}, { status: 'offline' }, { status: 'online', transferRx: 1 }])
+  await until('the new figures', () => stream.listData().length === 3)
+  expect(stream.listData()[2]).toMatchObject([{}, { status: 'offline' }, { status: 'online', transferRx: 1 }])
   await client.delete('/api/nodes/3')
-  await until('the row is gone', () => stream.events().length === 4)
-  expect(stream.events()[3]).toHaveLength(2)
+  await until('the row is gone', () => stream.listData().length === 4)
+  expect(stream.listData()[3]).toHaveLength(2)
 })
 
 test('a burst is told in few messages, the last of which is right', async () => {
   const stream = await follow('&id=2')
-  await until('the node', () => stream.events().length === 1)
+  await until('the node', () => stream.listData().length === 1)
   const start = performance.now()
   for (let rx = 1; rx <= 100; rx++) {
     server.context.live.update([figures(2, rx)])
     await new Promise((resolve) => setImmediate(resolve))
   }
   await until('the last figure', () => {
-    const last = stream.events().at(-1)
+    const last = stream.listData().at(-1)
     return JSON.stringify(last).includes('"transferRx":100,')
   })
-  expect(stream.events().length).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - start) / 250))
+  expect(stream.listData().length).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - start) / 250))
 })
 
 test('what does not change a row is not sent', async () => {
   const stream = await follow('&id=2')
-  await until('the node', () => stream.events().length === 1)
+  await until('the node', () => stream.listData().length === 1)
   await client.post('/api/nodes', { name: 'two' })
   server.context.live.update([figures(3)])
   await client.patch('/api/nodes/2', { name: 'renamed' })
-  await until('the rename', () => stream.events().length === 2)
-  expect(stream.events()[1]).toMatchObject({ name: 'renamed' })
+  await until('the rename', () => stream.listData().length === 2)
+  expect(stream.listData()[1]).toMatchObject({ name: 'renamed' })
 })
 
 test('a node that vanishes turns offline by time alone', async () => {
   server.context.live.update([figures(2)])
   const stream = await follow('&id=2')
-  await until('online', () => stream.events().length === 1)
-  expect(stream.events()[0]).toMatchObject({ status: 'online' })
+  await until('online', () => stream.listData().length === 1)
+  expect(stream.listData()[0]).toMatchObject({ status: 'online' })
   now += 180_001
   server.context.live.expire()
-  await until('offline', () => stream.events().length === 2)
-  expect(stream.events()[1]).toMatchObject({ status: 'offline' })
+  await until('offline', () => stream.listData().length === 2)
+  expect(stream.listData()[1]).toMatchObject({ status: 'offline' })
 })
 
 test('the stream of a node says when its services are worth reading again', async () => {
   await client.post('/api/nodes', { name: 'two' })
   const stream = await follow('&id=2')
-  await until('the node', () => stream.events().length === 1)
+  await until('the node', () => stream.listData().length === 1)
   await client.post('/api/services/3/http', { name: 'b', domain: 'b.example.com', skipValidation: true })
   await client.post('/api/services/2/http', { name: 'a', domain: 'a.example.com', skipValidation: true })
-  await until('the services', () => stream.events('services').length > 0)
-  expect(stream.events('services')[0]).toEqual({ revision: expect.any(Number) })
-  const count = stream.events('services').length
+  await until('the services', () => stream.listData('services').length > 0)
+  expect(stream.listData('services')[0]).toEqual({ revision: expect.any(Number) })
+  const count = stream.listData('services').length
   server.context.bus.emit({ kind: 'reported', services: [{ id: 3, nodeId: 2 }] })
-  await until('the report', () => stream.events('services').length > count)
+  await until('the report', () => stream.listData('services').length > count)
 })
 
 test('a stream ends with its node, with the session and with the server; none is left behind', async () => {
@@ -151,7 +113,7 @@ test('a stream ends with its node, with the session and with the server; none is
   client = await server.signIn()
   const last = await follow('')
   const reader = await follow('')
-  reader.abort()
+  reader.close()
   await until('a reader has left', () => server.app.streams.size === 1)
   await server.app.close()
   await until('the server is gone', () => last.isEnded)
@@ -160,8 +122,8 @@ test('a stream ends with its node, with the session and with the server; none is
 test('a stream needs a session, and its token is in no log', async () => {
   expect((await follow('', 'wrong')).status).toBe(401)
   const stream = await follow('&id=2')
-  await until('the node', () => stream.events().length === 1)
-  stream.abort()
+  await until('the node', () => stream.listData().length === 1)
+  stream.close()
   await until('the end is logged', () => server.logged().includes('/api/nodes/stream'))
   expect(server.logged()).not.toContain(client.token)
 })
