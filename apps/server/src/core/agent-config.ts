@@ -1,13 +1,17 @@
 import type { AgentConfig } from '@postern/contract/agent'
 import type { Context } from '../context.ts'
+import type { NodeRow } from '../db/schema.ts'
 import { NotFoundError } from './errors.ts'
-import { networksOf } from './node-records.ts'
+import { getNodeRow, networksOf } from './node-records.ts'
 
 /** What the node's agent needs to be in the tunnel, also while the node is disabled. @throws NotFoundError */
 export async function getAgentConfig(context: Context, nodeId: number): Promise<AgentConfig> {
-  const { db, secrets, tunnel } = context
-  const row = await db.selectFrom('nodes').selectAll().where('id', '=', nodeId).executeTakeFirst()
-  if (!row || row.preshared_key === null) throw new NotFoundError('Node')
+  return agentConfigOf(context, await getNodeRow(context.db, nodeId))
+}
+
+/** @throws NotFoundError for the local node */
+export function agentConfigOf({ secrets, tunnel }: Context, row: NodeRow): AgentConfig {
+  if (row.preshared_key === null) throw new NotFoundError('Node')
   return {
     node: { id: row.id, name: row.name, enabled: row.enabled === 1 },
     addresses: [`${row.address}/32`, `${tunnel.address6(row.address)}/128`],

@@ -1,14 +1,11 @@
 import type { Backend, Peer, Route, RouteNode } from '@postern/contract/desired-state'
-import { GatewayNetwork } from '@postern/contract/nodes'
-import * as z from 'zod/mini'
 import type { NodeRow, ServiceRow } from '../db/schema.ts'
-
-const Networks = z.array(GatewayNetwork)
+import { textsOf } from './http-service-record.ts'
+import { networksOf } from './node-records.ts'
 
 /** The networks behind a node; none for a plain one. */
 export function subnetsOf(node: Pick<NodeRow, 'is_gateway' | 'gateway_networks'>): string[] {
-  if (!node.is_gateway) return []
-  return Networks.parse(JSON.parse(node.gateway_networks)).map(({ subnet }) => subnet)
+  return node.is_gateway ? networksOf(node).map(({ subnet }) => subnet) : []
 }
 
 type PeerRow = Pick<
@@ -73,17 +70,11 @@ export function routeOf(service: RoutedService, node: RoutedNode, domain: string
     backend: backendOf(service),
     enabled: service.enabled === 1 && node.enabled,
     system: service.system === 1,
-    allowedIps: listOf(service.allowed_ips),
-    blockedIps: listOf(service.blocked_ips),
+    allowedIps: textsOf(service.allowed_ips),
+    blockedIps: textsOf(service.blocked_ips),
   }
 }
 
 function backendOf(service: RoutedService): Backend {
   return { proto: service.backend_proto, host: service.backend_host, port: service.backend_port }
-}
-
-const Texts = z.array(z.string())
-
-function listOf(json: string): string[] {
-  return json === '[]' ? [] : Texts.parse(JSON.parse(json))
 }

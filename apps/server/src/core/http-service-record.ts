@@ -36,6 +36,11 @@ export async function findService(db: Kysely<Database>, id: number): Promise<Ser
 
 const Texts = z.array(z.string())
 
+/** A list of texts as its column holds it. */
+export function textsOf(json: string): string[] {
+  return json === '[]' ? [] : Texts.parse(JSON.parse(json))
+}
+
 export function toHttpService(
   context: Pick<Context, 'config' | 'edges'>,
   row: ServiceRecordRow,
@@ -74,7 +79,7 @@ export function formOf(row: ServiceRecordRow) {
     backendProto: row.backend_proto,
     backendHost: row.backend_host,
     backendPort: row.backend_port,
-    allowedIps: Texts.parse(JSON.parse(row.allowed_ips)),
-    blockedIps: Texts.parse(JSON.parse(row.blocked_ips)),
+    allowedIps: textsOf(row.allowed_ips),
+    blockedIps: textsOf(row.blocked_ips),
   }
 }

@@ -5,6 +5,7 @@ import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Database, NodeRow } from '../db/schema.ts'
 import { ConflictError, ValidationError } from './errors.ts'
+import { quoteNames } from './names.ts'
 import { networksOf } from './node-records.ts'
 import { listSubnetConflicts, listSubnetErrors, type UsedNetwork, usedNetworks } from './node-rules.ts'
 import { findAddressProblem, findFreeAddress } from './tunnel-addresses.ts'
@@ -98,11 +99,11 @@ export async function checkServicesKept(tx: Tx, form: NodeForm, row: NodeRow): P
     .execute()
   const lost = services.filter(({ backend_host: host }) => host !== null && !isCovered(host, form))
   if (lost.length === 0) return
-  const names = lost.slice(0, 10).map(({ name }) => `“${name}”`)
-  const more = lost.length > names.length ? ` and ${lost.length - names.length} more` : ''
-  const message = `is used by ${names.join(', ')}${more}`
+  const names = quoteNames(lost.map(({ name }) => name))
   const field = form.isGateway ? 'gatewayNetworks' : 'isGateway'
-  throw new ConflictError(`Services still use this gateway: ${names.join(', ')}${more}`, [{ field, message }])
+  throw new ConflictError(`Services still use this gateway: ${names}`, [
+    { field, message: `is used by ${names}` },
+  ])
 }
 
 /** A name is looked up again at every use, so it only needs a gateway. */

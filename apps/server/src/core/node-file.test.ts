@@ -1,20 +1,21 @@
+import type { AgentConfig } from '@postern/contract/agent'
 import { expect, test } from 'vitest'
 import { renderNodeFile } from './node-file.ts'
 
 test('a gateway forwards and masquerades to its own networks only, and undoes it', () => {
-  const { text } = renderNodeFile({
-    id: 2,
-    name: 'gate',
-    privateKey: 'PRIVATE',
+  const config: AgentConfig = {
+    node: { id: 2, name: 'gate', enabled: true },
     addresses: ['10.64.0.2/32'],
     dns: [],
-    gatewayNetworks: [
+    publicKey: null,
+    gateway: [
       { interface: 'eth0', subnet: '192.168.7.0/24' },
       { interface: 'eth1', subnet: 'fd00:1::/64' },
     ],
-    tunnelNetworks: ['10.64.0.0/16', 'fd01::/64'],
-    peer: { publicKey: 'P', presharedKey: 'S', endpoint: 'e:1', allowedIps: ['10.64.0.0/16'], keepalive: 25 },
-  })
+    peer: { publicKey: 'P', presharedKey: 'S', endpoint: 'e:1', allowedIps: [], keepaliveSeconds: 25 },
+    edgeAddress: '10.64.0.1',
+  }
+  const { text } = renderNodeFile(config, 'PRIVATE', ['10.64.0.0/16', 'fd01::/64'])
   const lines = text.split('\n').filter((line) => /^(PostUp|PreDown)/.test(line))
   expect(lines).toEqual([
     'PostUp = sysctl -q -w net.ipv4.ip_forward=1',

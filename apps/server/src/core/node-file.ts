@@ -1,3 +1,4 @@
+import type { AgentConfig } from '@postern/contract/agent'
 import type { GatewayNetwork } from '@postern/contract/nodes'
 
 /** A file for `wg-quick`. */
@@ -6,45 +7,30 @@ export interface NodeFile {
   text: string
 }
 
-export interface NodeFileInput {
-  id: number
-  name: string
-  privateKey: string
-  /** With prefix length. */
-  addresses: readonly string[]
-  dns: readonly string[]
-  gatewayNetworks: readonly GatewayNetwork[]
-  tunnelNetworks: readonly string[]
-  peer: {
-    publicKey: string
-    presharedKey: string
-    endpoint: string
-    allowedIps: readonly string[]
-    /** Seconds; 0 sends none. */
-    keepalive: number
-  }
-}
-
 /** Every value has a closed form of the contract; the node's name is not part of the text. */
-export function renderNodeFile(input: NodeFileInput): NodeFile {
-  const { peer } = input
+export function renderNodeFile(
+  config: AgentConfig,
+  privateKey: string,
+  tunnelNetworks: readonly string[],
+): NodeFile {
+  const { node, addresses, dns, gateway, peer } = config
   const lines = [
     '# Save as /etc/wireguard/postern.conf, readable by root only, and run: wg-quick up postern',
     '[Interface]',
-    `PrivateKey = ${input.privateKey}`,
-    `Address = ${input.addresses.join(', ')}`,
-    ...(input.dns.length > 0 ? [`DNS = ${input.dns.join(', ')}`] : []),
+    `PrivateKey = ${privateKey}`,
+    `Address = ${addresses.join(', ')}`,
+    ...(dns.length > 0 ? [`DNS = ${dns.join(', ')}`] : []),
     'MTU = 1420',
-    ...input.gatewayNetworks.flatMap((network) => renderForwarding(network, input.tunnelNetworks)),
+    ...(gateway ?? []).flatMap((network) => renderForwarding(network, tunnelNetworks)),
     '',
     '[Peer]',
     `PublicKey = ${peer.publicKey}`,
     `PresharedKey = ${peer.presharedKey}`,
     `Endpoint = ${peer.endpoint}`,
     `AllowedIPs = ${peer.allowedIps.join(', ')}`,
-    `PersistentKeepalive = ${peer.keepalive}`,
+    `PersistentKeepalive = ${peer.keepaliveSeconds}`,
   ]
-  return { filename: fileNameOf(input), text: `${lines.join('\n')}\n` }
+  return { filename: fileNameOf(node), text: `${lines.join('\n')}\n` }
 }
 
 /** Hosts behind the gateway answer to the gateway's own address, so they need no route to the tunnel. */
@@ -65,7 +51,7 @@ function renderForwarding({ interface: name, subnet }: GatewayNetwork, tunnel: r
   ]
 }
 
-function fileNameOf({ id, name }: Pick<NodeFileInput, 'id' | 'name'>): string {
+function fileNameOf({ id, name }: AgentConfig['node']): string {
   const plain = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

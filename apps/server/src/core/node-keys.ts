@@ -1,8 +1,9 @@
 import type { Context } from '../context.ts'
 import type { NodeRow } from '../db/schema.ts'
-import { ConflictError, NotFoundError } from './errors.ts'
+import { agentConfigOf } from './agent-config.ts'
+import { ConflictError } from './errors.ts'
 import { type NodeFile, renderNodeFile } from './node-file.ts'
-import { networksOf, refuseLocal } from './node-records.ts'
+import { getNodeRow, refuseLocal } from './node-records.ts'
 import { changeNode } from './nodes.ts'
 import { createWireGuardKeys } from './wireguard-keys.ts'
 
@@ -16,7 +17,7 @@ export async function registerNodeKey(
   nodeId: number,
   publicKey: string,
 ): Promise<void> {
-  const row = await getRow(context, nodeId)
+  const row = await getNodeRow(context.db, nodeId)
   if (row.public_key === publicKey && row.private_key === null) return
   await changeNode(context, actor, nodeId, 'key registered', async (tx, { updated_at }) => {
     const other = await tx
@@ -39,27 +40,12 @@ export async function registerNodeKey(
  * @throws NotFoundError, ConflictError for the local node, and for one whose agent holds the key
  */
 export async function getNodeFile(context: Context, actor: string, id: number): Promise<NodeFile> {
-  const row = await getRow(context, id)
+  const row = await getNodeRow(context.db, id)
   refuseLocal(row)
   const privateKey =
     row.private_key === null ? await createKey(context, actor, row) : context.secrets.open(row.private_key)
-  const { tunnel } = context
-  return renderNodeFile({
-    id,
-    name: row.name,
-    privateKey,
-    addresses: [`${row.address}/32`, `${tunnel.address6(row.address)}/128`],
-    dns: row.dns?.split(/[\s,]+/).filter(Boolean) ?? [],
-    gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : [],
-    tunnelNetworks: [tunnel.network4, tunnel.network6],
-    peer: {
-      publicKey: tunnel.publicKey,
-      presharedKey: context.secrets.open(row.preshared_key ?? ''),
-      endpoint: tunnel.endpoint,
-      allowedIps: tunnel.allowedIps({ allowInternet: row.allow_internet === 1 }),
-      keepalive: row.keepalive,
-    },
-  })
+  const { network4, network6 } = context.tunnel
+  return renderNodeFile(agentConfigOf(context, row), privateKey, [network4, network6])
 }
 
 async function createKey(context: Context, actor: string, row: NodeRow): Promise<string> {
@@ -79,10 +65,4 @@ async function createKey(context: Context, actor: string, row: NodeRow): Promise
     }
   })
   return keys.privateKey
-}
-
-async function getRow(context: Context, id: number): Promise<NodeRow> {
-  const row = await context.db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!row) throw new NotFoundError('Node')
-  return row
 }

@@ -1,9 +1,9 @@
 import { GatewayNetwork, type Node } from '@postern/contract/nodes'
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod/mini'
 import type { Context } from '../context.ts'
 import type { Database, NodeRow } from '../db/schema.ts'
-import { ConflictError } from './errors.ts'
+import { ConflictError, NotFoundError } from './errors.ts'
 import { statusOf } from './live.ts'
 
 const Networks = z.array(GatewayNetwork)
@@ -62,6 +62,13 @@ export function toNode(context: Pick<Context, 'live' | 'clock'>, row: RecordRow)
 
 export function networksOf(row: Pick<NodeRow, 'gateway_networks'>): GatewayNetwork[] {
   return row.gateway_networks === '[]' ? [] : Networks.parse(JSON.parse(row.gateway_networks))
+}
+
+/** @throws NotFoundError */
+export async function getNodeRow(db: Kysely<Database>, id: number): Promise<NodeRow> {
+  const row = await db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row) throw new NotFoundError('Node')
+  return row
 }
 
 /** What a form shows of a node: the values a patch is laid over. */

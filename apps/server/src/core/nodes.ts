@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { type Database, flag, type NodeRow } from '../db/schema.ts'
 import { NotFoundError } from './errors.ts'
 import { checkAddress, checkServicesKept, checkSubnets, chooseAddress } from './node-checks.ts'
-import { formOf, refuseLocal, selectRecord, toNode } from './node-records.ts'
+import { formOf, getNodeRow, refuseLocal, selectRecord, toNode } from './node-records.ts'
 import { createNodeToken } from './node-tokens.ts'
 import type { Patch } from './patch.ts'
 
@@ -91,7 +91,7 @@ export async function setNodeEnabled(
 /** The services go with it. @throws NotFoundError, ConflictError for the local node */
 export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
   await change(context, { actor, what: `node ${id} deleted` }, async (tx) => {
-    refuseLocal(await getRow(tx, id))
+    refuseLocal(await getNodeRow(tx, id))
     const services = await listServiceRefs(tx, id)
     await tx.deleteFrom('nodes').where('id', '=', id).execute()
     return { value: undefined, touched: { nodes: [id], services } }
@@ -112,7 +112,7 @@ export async function changeNode(
   work: (tx: Tx, row: NodeRow) => Promise<Partial<NodeColumns>>,
 ): Promise<void> {
   await change(context, { actor, what: `node ${id} ${what}` }, async (tx, revision) => {
-    const row = await getRow(tx, id)
+    const row = await getNodeRow(tx, id)
     refuseLocal(row)
     const values = await work(tx, row)
     const updated_at = nextTime(context.clock(), row.updated_at)
@@ -127,12 +127,6 @@ export async function changeNode(
 }
 
 type NodeColumns = Omit<NodeRow, 'id' | 'is_local' | 'created_at'>
-
-async function getRow(tx: Tx, id: number): Promise<NodeRow> {
-  const row = await tx.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!row) throw new NotFoundError('Node')
-  return row
-}
 
 async function listServiceRefs(tx: Tx, nodeId: number): Promise<ServiceRef[]> {
   const rows = await tx.selectFrom('services').select('id').where('node_id', '=', nodeId).execute()
