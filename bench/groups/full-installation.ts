@@ -4,6 +4,7 @@ import { agentOn } from '@postern/testkit/agent'
 import { haproxyCommand } from '@postern/testkit/haproxy'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startListening } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
 import { openDatabase } from '../../apps/server/src/db/open.ts'
 import { seedServices } from '../seed.ts'
@@ -60,11 +61,8 @@ async function startUpstream(lab: Lab, { dataDir }: Installation): Promise<void>
     `listen upstream\n  bind :${UPSTREAM_PORT}\n  http-request return status 200 content-type text/plain string ok`,
   ]
   writeFileSync(`${dir}/haproxy.cfg`, `${lines.join('\n')}\n`)
-  lab.site.start(['haproxy', '-db', '-f', `${dir}/haproxy.cfg`], { logFile: `${dir}/log` })
-  await until('the program on the node', async () => {
-    const { stdout } = await lab.site.run('ss', '-Hltn', `sport = :${UPSTREAM_PORT}`)
-    return stdout.trim() !== ''
-  })
+  const command = ['haproxy', '-db', '-f', `${dir}/haproxy.cfg`]
+  await startListening(lab.site, command, dir, 'upstream', UPSTREAM_PORT)
 }
 
 async function publishAndWait({ api }: Installation, nodeId: number, path: string): Promise<void> {

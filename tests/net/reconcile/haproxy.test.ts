@@ -2,7 +2,7 @@ import type { HttpService } from '@postern/contract/services'
 import { haproxyCommand, haproxyPids } from '@postern/testkit/haproxy'
 import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
-import { startEcho } from '@postern/testkit/lab/upstreams'
+import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { publishLocal, untilAllAnswer } from '@postern/testkit/services'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
@@ -73,13 +73,8 @@ it('says that a port is held by another program, and heals when it is free', asy
   process.kill(installation.haproxyPid(), 'SIGKILL')
   await until('HAProxy to be gone', async () => (await haproxyPids(lab)).length === 0)
   const script = `require('net').createServer().listen(443, '0.0.0.0')`
-  const other = lab.server.start([process.execPath, '-e', script], {
-    logFile: `${installation.dataDir}/other.log`,
-  })
-  await until(
-    'the other program',
-    async () => (await lab.server.must('ss', '-Hltn', 'sport = :443')).trim() !== '',
-  )
+  const command = [process.execPath, '-e', script]
+  const other = await startListening(lab.server, command, installation.dataDir, 'other', 443)
   installation.startEdge()
   const part = await until('the edge to say so', async () => {
     const [edge] = await installation.api.listEdges()

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Running } from '../exec.ts'
-import { until } from '../until.ts'
+import { whenStarted } from '../started.ts'
 import type { Host } from './network.ts'
 
 /** Debian's node exporter on a host: a web program that nobody here wrote. */
 export async function startNodeExporter(host: Host, dir: string, port = 9100): Promise<Running> {
   const command = ['prometheus-node-exporter', `--web.listen-address=:${port}`]
-  return started(host, command, dir, `exporter-${port}`, port)
+  return startListening(host, command, dir, `exporter-${port}`, port)
 }
 
 /** Debian's mosquitto on a host: MQTT on 1883, MQTT over WebSocket on `port`. */
@@ -22,10 +22,11 @@ export async function startMosquitto(host: Host, dir: string, port = 9001): Prom
     'protocol websockets',
   ]
   writeFileSync(file, `${lines.join('\n')}\n`)
-  return started(host, ['mosquitto', '-c', file], dir, `mosquitto-${port}`, port)
+  return startListening(host, ['mosquitto', '-c', file], dir, `mosquitto-${port}`, port)
 }
 
-async function started(
+/** Starts a program on a host and waits until it listens on a TCP port. */
+export async function startListening(
   host: Host,
   command: string[],
   dir: string,
@@ -34,19 +35,16 @@ async function started(
 ): Promise<Running> {
   mkdirSync(dir, { recursive: true })
   const program = host.start(command, { logFile: `${dir}/${name}-${host.name}.log` })
-  await until(`${name} to listen`, () => isListening(host, port, program))
+  await whenStarted(program, `${name} to listen`, async () => {
+    const { stdout } = await host.run('ss', '-Hltn', `sport = :${port}`)
+    return stdout.trim() !== ''
+  })
   return program
-}
-
-async function isListening(host: Host, port: number, program: Running): Promise<boolean> {
-  if (!program.isRunning()) throw new Error(`it ended: ${program.output()}`)
-  const { stdout } = await host.run('ss', '-Hltn', `sport = :${port}`)
-  return stdout.trim() !== ''
 }
 
 const ECHO = fileURLToPath(new URL('../programs/echo.ts', import.meta.url))
 
 /** The echo program on a host: shows what reached it, and echoes WebSocket messages. */
 export async function startEcho(host: Host, dir: string, port: number): Promise<Running> {
-  return started(host, [process.execPath, ECHO, String(port)], dir, `echo-${port}`, port)
+  return startListening(host, [process.execPath, ECHO, String(port)], dir, `echo-${port}`, port)
 }
