@@ -15,7 +15,7 @@ export function readUnitSettings(): Record<string, string> {
 export const isSystemdThere = () => existsSync('/run/systemd/system')
 
 /** The units of ours that run now. */
-async function listActiveUnits(): Promise<string[]> {
+export async function listActiveUnits(): Promise<string[]> {
   if (!isSystemdThere()) return []
   const states = await Promise.all(UNITS.map((unit) => run('systemctl', ['is-active', '--quiet', unit])))
   return UNITS.filter((_, index) => states[index]?.code === 0)
