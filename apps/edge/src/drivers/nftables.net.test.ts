@@ -159,6 +159,23 @@ describe('the table', { timeout: 60_000 }, () => {
     }
   })
 
+  test('is believed only when it is seen, whatever nft says', async () => {
+    const deaf: Exec = {
+      ...lab.exec,
+      run: async (program, args, options) =>
+        options.input === undefined
+          ? lab.exec.run(program, args, options)
+          : { code: 0, stdout: '', stderr: '' },
+    }
+    await expect(driver(deaf).apply({ settings, peers: [plain] })).rejects.toThrow(
+      'does not stay as it was set',
+    )
+    await driver().apply({ settings, peers: [plain] })
+    await expect(driver(deaf).apply({ settings, peers: [guest] })).rejects.toThrow(
+      'does not stay as it was set',
+    )
+  })
+
   test('without the right to change the firewall it says so', async () => {
     const unprivileged: Exec = {
       ...lab.exec,

@@ -156,6 +156,28 @@ describe('the tunnel', { timeout: 60_000 }, () => {
     }
   })
 
+  test('is believed only when it is seen, whatever the programs say', async () => {
+    await driver().apply({ settings, peers: [] })
+    const deaf: Exec = {
+      ...lab.exec,
+      run: async (program, args, options) =>
+        / (syncconf|add|replace) /.test([program, ...args].join(' '))
+          ? { code: 0, stdout: '', stderr: '' }
+          : lab.exec.run(program, args, options),
+    }
+    const { problems } = await driver(deaf).apply({ settings, peers: [site] })
+    expect(problems).toEqual([
+      { scope: { kind: 'node', id: site.nodeId }, message: 'The tunnel did not take this node.' },
+    ])
+    await expect(driver(deaf).apply({ settings, peers: [gateway] })).rejects.toThrow(
+      'does not stay as it was set',
+    )
+    const rekeyed = { ...settings, tunnelPrivateKey: makeKeys().privateKey }
+    await expect(driver(deaf).apply({ settings: rekeyed, peers: [] })).rejects.toThrow(
+      'does not stay as it was set',
+    )
+  })
+
   test('leaves a node out that would break others, as its own problem', async () => {
     const ownKey = { ...makePeer(9), publicKey: await publicKeyOf(settings.tunnelPrivateKey) }
     const peers = [
