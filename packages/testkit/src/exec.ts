@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 
 export interface Finished {
   code: number | null
@@ -55,14 +55,13 @@ export interface StartOptions {
 /** Starts a program that keeps running; its output goes to a file, so that it may outlive a reader. */
 export function start(argv: readonly string[], { logFile, env, cwd }: StartOptions): Running {
   const [program = '', ...args] = argv
-  const log = createWriteStream(logFile, { flags: 'a' })
+  const log = openSync(logFile, 'a')
   const child = spawn(program, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log],
     env: { ...baseEnvironment(), ...env },
     cwd,
   })
-  child.stdout?.pipe(log, { end: false })
-  child.stderr?.pipe(log, { end: false })
+  closeSync(log)
   return running(child, logFile)
 }
 
