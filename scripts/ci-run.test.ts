@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const RUN = join(import.meta.dirname, '../.ci/run')
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ci-run-'))
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** `.ci/run` with an npm that says this and ends so. @returns the last line, and the exit code */
+function runWith(npm: string): [line: string | undefined, code: number | null] {
+  writeFileSync(join(dir, 'npm'), `#!/bin/sh\n[ "$*" = test ] || exit 99\n${npm}\n`)
+  chmodSync(join(dir, 'npm'), 0o755)
+  const env = { ...process.env, PATH: `${dir}:${process.env.PATH}` }
+  const { stdout, status } = spawnSync(RUN, { env, encoding: 'utf8', timeout: 20_000 })
+  return [stdout.trimEnd().split('\n').at(-1), status]
+}
+
+test.each([
+  ['all passed', 'echo "unit   3 passed, 0 failed"; echo "7 passed, 0 failed"', '7 passed, 0 failed', 0],
+  ['some failed', 'echo "7 passed, 2 failed"; exit 1', '7 passed, 2 failed', 1],
+  ['it goes on after the summary', 'echo "7 passed, 0 failed"; echo npm notice', '7 passed, 0 failed', 0],
+  ['it fails after the summary', 'echo "7 passed, 0 failed"; exit 3', '7 passed, 0 failed', 3],
+  ['nothing ran', 'true', '0 passed, 1 failed', 1],
+  ['the tests could not begin', 'echo "postern: no disk" >&2; exit 1', '0 passed, 1 failed', 1],
+])('%s', (_, npm, line, code) => {
+  expect(runWith(npm)).toEqual([line, code])
+})
