@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** How long `npm start` may take when there is nothing to install or to build, in ms. */
+const WARM = 3000
+/** A machine that has much else to do needs longer, for npm alone too: no more than this many times as long. */
+const SLOWER_THAN_NPM = 14
+
+let lab: Lab
+let dir: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  lab = await startLab()
+  dir = mkdtempSync(join(tmpdir(), 'pt-npm-'))
+  chmodSync(dir, 0o755)
+  env = {
+    // Without this repository's own Node: npm start begins with the one of the machine.
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    HOME: dir,
+    POSTERN_DATA_DIR: join(dir, 'data'),
+    POSTERN_PUBLIC_HOST: lab.server.address,
+    POSTERN_TUNNEL_INTERFACE: `pn${lab.id.slice(-10)}`,
+  }
+})
+
+afterAll(async () => {
+  await lab.server.run(...inShell('npm stop'))
+  await lab.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const inShell = (line: string) => [
+  'env',
+  '-i',
+  ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+  'sh',
+  '-c',
+  `cd ${ROOT} && ${line}`,
+]
+
+interface Terminal {
+  said(): string
+  press(key: string): void
+  exited: Promise<number | null>
+}
+
+/** Types a line on a terminal of the server. */
+function type(line: string): Terminal {
+  const command = inShell(`exec script -qefc '${line}' /dev/null`)
+  const [program = '', ...args] = lab.server.argv(...command)
+  const child: ChildProcess = spawn(program, args, { stdio: 'pipe' })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      said += String(chunk)
+    })
+  return {
+    said: () => said,
+    press: (key) => child.stdin?.write(key),
+    exited: new Promise((resolve) => child.once('close', resolve)),
+  }
+}
+
+/** @returns how long it took until everything runs, in ms */
+async function untilComplete(terminal: Terminal): Promise<number> {
+  const start = performance.now()
+  let isOver = false
+  void terminal.exited.then(() => {
+    isOver = true
+  })
+  await until('npm start', () => isOver || terminal.said().includes('Ctrl-C'), { timeoutMs: 60_000 })
+  expect(terminal.said()).toContain('Ctrl-C stops server and edge')
+  return performance.now() - start
+}
+
+async function timeOfNpm(): Promise<number> {
+  const start = performance.now()
+  await lab.server.must(...inShell('npm --version'))
+  return performance.now() - start
+}
+
+const haproxyPid = () =>
+  Number(readFileSync(join(installationPaths(env.POSTERN_DATA_DIR ?? '').haproxyDir, 'haproxy.pid'), 'utf8'))
+/** A process that has ended may stay in the table until somebody asks for its exit code. */
+const isAlive = (pid: number) =>
+  existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+
+describe('on a terminal', () => {
+  test('Ctrl-C, which every program there hears, ends npm start and no traffic', async () => {
+    const terminal = type('npm start')
+    await untilComplete(terminal)
+    const proxy = haproxyPid()
+    terminal.press('\x03')
+    await terminal.exited
+    expect(terminal.said()).not.toMatch(/starts again|error|Error/)
+    expect(isAlive(proxy)).toBe(true)
+    expect(await lab.server.must('ps', '-eo', 'args=')).not.toContain(`${ROOT}/scripts/start.ts`)
+  })
+
+  test('a warm start takes at most three seconds, and picks up where it was', async () => {
+    const proxy = haproxyPid()
+    const times: number[] = []
+    let limit = WARM
+    while (Math.min(...times) > limit && times.length < 5) {
+      limit = Math.max(WARM, SLOWER_THAN_NPM * (await timeOfNpm()))
+      const terminal = type('npm start')
+      times.push(await untilComplete(terminal))
+      terminal.press('\x03')
+      await terminal.exited
+    }
+    console.info('ms of a warm start', times, limit)
+    expect(Math.min(...times)).toBeLessThan(limit)
+    expect(haproxyPid()).toBe(proxy)
+  })
+
+  test('npm start -- --down ends server, edge and traffic', async () => {
+    const running = type('npm start')
+    await untilComplete(running)
+    const proxy = haproxyPid()
+    const down = await lab.server.run(...inShell('npm start -- --down'))
+    expect(down.stdout).toContain('HAProxy, the tunnel and the rules of the firewall are gone')
+    expect(down.code).toBe(0)
+    await running.exited
+    expect(isAlive(proxy)).toBe(false)
+  })
+
+  test('what cannot be started fails on the shell too', async () => {
+    const { code, stderr } = await lab.server.run(...inShell('POSTERN_HTTP_PORT=eighty npm start'))
+    expect(stderr).toContain('postern: POSTERN_HTTP_PORT must be a port from 1 to 65535\n')
+    expect(code).toBe(1)
+  })
+})
+
+describe('a system package that is missing', () => {
+  /** The machine without fping, with an apt-get that does this; what both change is seen by nobody else. */
+  function withoutFping(apt: string): string {
+    const bin = mkdtempSync(join(dir, 'bin-'))
+    const sbin = join(bin, 'sbin')
+    cpSync('/usr/sbin', sbin, { recursive: true, verbatimSymlinks: true })
+    // Many containers have one of their own, which would stay as it is.
+    rmSync(join(sbin, 'policy-rc.d'), { force: true })
+    writeFileSync(join(bin, 'apt-get'), `#!/bin/sh\n${apt}\n`)
+    chmodSync(join(bin, 'apt-get'), 0o755)
+    const hide = `mount --bind ${sbin} /usr/sbin && mount --bind /dev/null $(command -v fping)`
+    return `PATH=${bin}:$PATH exec unshare --mount sh -c "${hide} && npm run --silent install-service -- --print && test ! -e /usr/sbin/policy-rc.d"`
+  }
+
+  test('is named and installed, and no service starts with it', async () => {
+    const asked = join(dir, 'asked')
+    const apt = `echo "$@" >>${asked}; /usr/sbin/policy-rc.d; echo "policy $?" >>${asked}; umount /usr/bin/fping`
+    const { code, stdout } = await lab.server.run(...inShell(withoutFping(apt)))
+    expect(stdout).toMatch(
+      /^Installing the system packages fping …\n# \/etc\/systemd\/system\/postern-server/,
+    )
+    expect(code).toBe(0)
+    const said = readFileSync(asked, 'utf8')
+    expect(said).toMatch(/^\S.* install -y --no-install-recommends fping\npolicy 101\n$/)
+  })
+
+  test('that cannot be had is one line with the reason', async () => {
+    const { code, stderr } = await lab.server.run(
+      ...inShell(withoutFping('echo "E: Unable to locate package fping"; exit 100')),
+    )
+    expect(stderr).toBe(
+      'postern: apt-get could not install fping: E: Unable to locate package fping. Install them yourself, then try again\n',
+    )
+    expect(code).toBe(1)
+  })
+})
