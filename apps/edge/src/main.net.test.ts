@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import type { DesiredState } from '@postern/contract/desired-state'
 import { DataPlane } from '@postern/contract/edge'
+import { haproxyPaths } from '@postern/render/haproxy-paths'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
@@ -8,8 +11,10 @@ import { makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { type Lab, startLab } from '../test/lab.ts'
 import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn } from '../test/start-edge.ts'
+import { openHaproxySocket } from './drivers/haproxy-socket.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
+const DIE_AT = new URL('../test/die-at.ts', import.meta.url).href
 let lab: Lab
 let server: PaperServer
 const children: ChildProcess[] = []
@@ -92,6 +97,76 @@ test('everything stands when it is ready, and outlives it, however it ends', asy
   await third.ready
   expect(await programs()).toEqual(before)
 }, 60_000)
+
+test('wherever in a change it is killed, the next one ends in the same place', async () => {
+  const from = server.state
+  const to = await makeAnother(from)
+  let worlds: unknown[] | undefined
+  let running: unknown
+  let wasKilled = true
+  let steps = 0
+  for (; wasKilled; steps++) {
+    const { child, ready, ended } = startMain([], { NODE_OPTIONS: `--import=${DIE_AT}` })
+    await ready
+    await untilApplied(to)
+    const seen = [await world()]
+    await untilApplied(from)
+    seen.push(await world())
+    worlds ??= seen
+    expect(seen).toEqual(worlds)
+    running ??= await programs()
+    expect(await programs()).toEqual(running)
+    child.send(steps)
+    await once(child, 'message')
+    wasKilled = await Promise.race([ended.then(() => true), untilApplied(to).then(() => false)])
+    child.kill('SIGKILL')
+    await ended
+  }
+  expect(worlds?.[0]).not.toEqual(worlds?.[1])
+  expect(steps).toBeGreaterThan(20)
+}, 240_000)
+
+/** Differs from the given one in every section of services and nodes. */
+async function makeAnother(state: DesiredState): Promise<DesiredState> {
+  const moved = makeRoute(1, { backend: { proto: 'http', host: null, port: 9090 } })
+  return {
+    ...state,
+    peers: [{ ...makePeer(1), keepalive: 10 }, makePeer(2, { allowInternet: true })],
+    routes: [moved, makeRoute(2, { allowedIps: ['192.0.2.0/24'] })],
+    certificates: [...state.certificates, await makeRealCertificate(lab, 5, 's2.example.com')],
+    hashes: { ...state.hashes, peers: 'p2', routes: 'r2', 'certificate:5': 'c5' },
+  }
+}
+
+async function untilApplied(state: DesiredState): Promise<void> {
+  const revision = server.state.revision + 1
+  server.state = { ...state, revision }
+  server.hint({ type: 'changed', revision })
+  await until('the state', () => lastReport()?.applied === revision)
+}
+
+/** What is in force, in the words of the programs themselves. */
+async function world() {
+  const paths = haproxyPaths(pathsIn(lab).haproxyDir)
+  const socket = openHaproxySocket(paths.socket)
+  const lines = (text: string) =>
+    text
+      .replaceAll(/0x[0-9a-f]+ /g, '')
+      .split('\n')
+      .sort()
+  const show = async (what: string) => lines(await socket.send(`show ${what}`))
+  return {
+    routes: await show(`map ${paths.routes}`),
+    lists: await show(`map ${paths.lists}`),
+    names: (await show(`ssl crt-list ${paths.certificateList}`)).map((line) => line.replace(/:\d+ /, ' ')),
+    certificates: await show('ssl cert'),
+    peers: lines(await lab.must('wg', 'showconf', lab.interface)),
+    table: await lab.must('nft', 'list', 'ruleset'),
+    files: [paths.routes, paths.lists, paths.certificateList].map((path) =>
+      lines(readFileSync(path, 'utf8')),
+    ),
+  }
+}
 
 test('a HAProxy that dies is back within two seconds', async () => {
   const routes = Array.from({ length: 100 }, (_, index) => makeRoute(index + 1))

@@ -1,0 +1,29 @@
+import childProcess from 'node:child_process'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { Socket } from 'node:net'
+
+/**
+ * Loaded into an edge before its own program: a message says how many more steps it may take, and it is killed in
+ * front of the next one. A step changes something outside of the process; looking at it changes nothing.
+ */
+let left = Number.POSITIVE_INFINITY
+process.on('message', (steps) => {
+  left = Number(steps)
+  process.send?.('counting')
+})
+
+const LOOKS = /^(show|list|-j|-o)\b/
+
+function countCalls(of: object, name: string, isLook: (...args: unknown[]) => boolean): void {
+  const original = Reflect.get(of, name)
+  Reflect.set(of, name, function (this: unknown, ...args: unknown[]) {
+    if (!isLook(...args) && --left < 0) process.kill(process.pid, 'SIGKILL')
+    return Reflect.apply(original, this, args)
+  })
+}
+
+countCalls(childProcess, 'spawn', (_, args) => LOOKS.test(String(args)))
+countCalls(Socket.prototype, 'write', (text) => LOOKS.test(String(text)))
+for (const name of ['rename', 'rm']) countCalls(fs, name, () => false)
+syncBuiltinESMExports()
