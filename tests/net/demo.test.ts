@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { start } from '@postern/testkit/exec'
+import { type Running, run, start } from '@postern/testkit/exec'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -23,17 +23,20 @@ afterAll(async () => {
 })
 
 /** Not `ip netns exec`: in there the namespace that the demonstration makes would be seen by itself only. */
+const onServer = (...command: string[]) => ['nsenter', `--net=/run/netns/${lab.server.name}`, ...command]
 const begin = (name: string, ...args: string[]) =>
-  start(['nsenter', `--net=/run/netns/${lab.server.name}`, ...demo, ...args], {
-    logFile: join(dir, name),
-    cwd: ROOT,
-  })
+  start(onServer(...demo, ...args), { logFile: join(dir, name), cwd: ROOT })
+
+async function untilSaid(running: Running, words: string): Promise<void> {
+  const isSaid = () => !running.isRunning() || running.output().includes(words)
+  await until(words, isSaid, { timeoutMs: 60_000 })
+  expect(running.output()).toContain(words)
+}
 
 test('a demonstration that was killed is swept by the next, which shows all and leaves nothing', async () => {
   const killed = begin('killed.log')
-  const isShown = () => !killed.isRunning() || killed.output().includes('Ctrl-C removes')
-  await until('the addresses', isShown, { timeoutMs: 60_000 })
-  expect(killed.output()).toContain('Ctrl-C removes')
+  await untilSaid(killed, 'Ctrl-C removes')
+  await expectLinesToAnswer(killed.output())
   const second = begin('second.log', '--once')
   expect(await second.exited).toBe(1)
   expect(second.output()).toMatch(/^postern: the demonstration is already running \(pid \d+\)\n$/)
@@ -42,9 +45,26 @@ test('a demonstration that was killed is swept by the next, which shows all and 
   const code = await next.exited
   expect(next.output()).toContain('Both were tried just now and answer.')
   expect(code).toBe(0)
-  expect(next.output()).toMatch(/curl -sk --resolve \S+ https:\S+\/metrics/)
   await expectNothingLeft()
 }, 180_000)
+
+test('Ctrl-C in the middle of it leaves nothing either', async () => {
+  const running = begin('ended.log')
+  await untilSaid(running, 'Connecting the private site')
+  await running.stop('SIGINT')
+  expect(running.output()).toContain('Everything of the demonstration is removed.')
+  expect(await running.exited).toBe(0)
+  await expectNothingLeft()
+}, 120_000)
+
+/** What is printed is copied as it is and tried on this machine. */
+async function expectLinesToAnswer(said: string): Promise<void> {
+  const lines = [...said.matchAll(/^ {2}(curl .*)$/gm)].map(([, line = '']) => line)
+  const answers = await Promise.all(lines.map((line) => run(onServer('sh', '-c', line))))
+  const [metrics, mqtt] = answers.map(({ stdout }) => stdout)
+  expect(metrics).toContain('node_exporter_build_info')
+  expect(mqtt).toMatch(/^HTTP\/1\.1 101 /)
+}
 
 async function expectNothingLeft(): Promise<void> {
   expect(existsSync('/var/lib/postern-demo')).toBe(false)
