@@ -127,6 +127,18 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(await lab.server.must('curl', '-s', ...login)).toContain('"token"')
   })
 
+  test('the console without TLS is there for this machine only', async () => {
+    const { code, stdout } = await lab.visitor.run(
+      'curl',
+      '-s',
+      '-m',
+      '3',
+      `http://${lab.server.address}:3000/`,
+    )
+    expect(stdout).toBe('')
+    expect(code).not.toBe(0)
+  })
+
   test('the server is a user without groups, capabilities or a way to them', async () => {
     const server = await childOf(starter, 'server')
     const uid = await idOf('postern')
