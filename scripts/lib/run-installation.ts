@@ -33,7 +33,10 @@ export async function runInstallation(
   const installation = await prepareInstallation(environment)
   const { paths, settings, obstacle } = installation
   const holder = takeLock(paths.starterPid)
-  if (holder) throw new CommandError(`it is already running (pid ${holder.pid}): npm stop ends it`)
+  if (holder)
+    throw new CommandError(
+      `it is already running (pid ${holder.pid}): Ctrl-C there ends it, and npm stop its traffic too`,
+    )
   try {
     await assertNoServer(paths.serverSocket)
     await assertPortsFree(settings, !obstacle)

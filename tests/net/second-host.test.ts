@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import type { Config } from '@postern/contract/config'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
@@ -31,17 +31,16 @@ it('publishes a service of a second host by the lines of the README alone', asyn
   const server = config.publicUrl
   expect(server).toBe(`https://${lab.server.address}`)
 
-  const installed = await onSecondHost(
-    `curl -fsSk ${server}/install/postern -o ${home}/postern && ` +
-      `echo "${config.agentSha256}  ${home}/postern" | sha256sum -c && chmod +x ${home}/postern`,
-  )
+  const installed = await onSecondHost(fillIn(lineOfReadme('curl '), { CHECKSUM: config.agentSha256 ?? '' }))
   expect(installed).toMatchObject({ code: 0, stdout: `${home}/postern: OK\n` })
 
   const device = `ps${installation.interface.slice(-10)}`
-  const connected = await onSecondHost(
-    `${home}/postern connect --url=${server} --token=${node.token} --fingerprint=${config.caFingerprint}` +
-      ` --interface ${device} --config-dir ${home}/etc --no-service`,
-  )
+  const line = fillIn(lineOfReadme('postern connect'), {
+    TOKEN: node.token,
+    'sha256:…': config.caFingerprint,
+  })
+  const ours = `--interface ${device} --config-dir ${home}/etc --no-service`
+  const connected = await onSecondHost(`PATH=${home}:$PATH; ${line} ${ours}`)
   expect(connected).toMatchObject({ code: 0, stderr: '' })
   expect(connected.stdout).toBe('Configuring postern...\nConnecting node...\nConnection established!\n')
 
@@ -53,7 +52,19 @@ it('publishes a service of a second host by the lines of the README alone', asyn
   expect(answer.body).toContain('node_exporter_build_info')
 })
 
-/** As a person types it there, with the Node.js of that machine; only file and interface names are the test's own. */
+function lineOfReadme(start: string): string {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const lines = readme.split('\n').map((line) => line.trim())
+  return lines.find((line) => line.startsWith(start)) ?? ''
+}
+
+/** Puts in what the reader's own console shows there; the agent goes to a place of the test's own. */
+function fillIn(line: string, values: Record<string, string>): string {
+  const all = { ...values, SERVER: lab.server.address, '/usr/local/bin': home }
+  return Object.entries(all).reduce((text, [mark, value]) => text.replaceAll(mark, value), line)
+}
+
+/** As a person types it there, with the Node.js of that machine. */
 function onSecondHost(line: string) {
   const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
   return lab.site.run('env', '-i', path, 'sh', '-c', line)

@@ -179,7 +179,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     const second = await finish(script('start'))
     expect(second).toEqual({
       code: 1,
-      said: `postern: it is already running (pid ${starter.pid}): npm stop ends it\n`,
+      said: `postern: it is already running (pid ${starter.pid}): Ctrl-C there ends it, and npm stop its traffic too\n`,
     })
   })
 

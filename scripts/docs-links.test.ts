@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+const pagesIn = (dir: string) =>
+  readdirSync(join(ROOT, dir))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(dir, name))
+const PAGES = ['.', 'docs', 'docs/decisions', 'bench'].flatMap(pagesIn)
+
+/** Where the links and pictures of a page lead, without those to other sites. */
+function linksOf(page: string): string[] {
+  const links = readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\(([^)#\s]+)/g)
+  const own = [...links].map(([, link = '']) => link).filter((link) => !/^https?:/.test(link))
+  return own.map((link) => join(dirname(page), link))
+}
+
+test.each(PAGES)('%s leads nowhere that is not there', (page) => {
+  expect(linksOf(page).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+})
+
+test('the pictures of the guide are those that the browser tests make', () => {
+  const pictures = readdirSync(join(ROOT, 'docs/images')).map((name) => `docs/images/${name}`)
+  const shown = PAGES.flatMap(linksOf).filter((path) => path.endsWith('.png'))
+  expect([...new Set(shown)].sort()).toEqual(pictures.sort())
+  const scenes = readFileSync(join(ROOT, 'tests/e2e/scenes.ts'), 'utf8')
+  for (const picture of pictures) expect(scenes).toContain(`'${picture.replace(/.*\/|\.png$/g, '')}'`)
+})
