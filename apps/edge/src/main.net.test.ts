@@ -133,7 +133,7 @@ async function makeAnother(state: DesiredState): Promise<DesiredState> {
     ...state,
     peers: [{ ...makePeer(1), keepalive: 10 }, makePeer(2, { allowInternet: true })],
     routes: [moved, makeRoute(2, { allowedIps: ['192.0.2.0/24'] })],
-    certificates: [...state.certificates, await makeRealCertificate(lab, 5, 's2.example.com')],
+    certificates: [...state.certificates, await makeRealCertificate(5, ['s2.example.com'])],
     hashes: { ...state.hashes, peers: 'p2', routes: 'r2', 'certificate:5': 'c5' },
   }
 }

@@ -1,7 +1,8 @@
 import { renameSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabCertificate, makeLabRoute } from '../../test/haproxy-lab.ts'
+import { makeRealCertificate } from '../../test/certificate.ts'
+import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../test/upstream.ts'
 import { visit } from '../../test/visitor.ts'
 import type { HaproxyDriver } from './haproxy.ts'
@@ -58,9 +59,9 @@ test('a route that HAProxy kept although it should go is not called gone', async
 
 test('a certificate that HAProxy did not take over is a problem of its own', async () => {
   const names = ['s2.example.com']
-  expect(await lab.apply([route(2)], [await makeLabCertificate(5, names)])).toEqual([])
+  expect(await lab.apply([route(2)], [await makeRealCertificate(5, names)])).toEqual([])
   lost = 'ssl cert'
-  expect(await lab.apply([route(2)], [await makeLabCertificate(5, names)])).toEqual([
+  expect(await lab.apply([route(2)], [await makeRealCertificate(5, names)])).toEqual([
     { scope: { kind: 'certificate', id: 5 }, message: 'HAProxy did not take the certificate' },
   ])
 })
