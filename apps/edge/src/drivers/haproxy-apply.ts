@@ -11,9 +11,9 @@ import { type CertificateFiles, createCertificateStore } from './haproxy-certifi
 import { createCertificateLoader } from './haproxy-certificates.ts'
 import { changeFile } from './haproxy-change-file.ts'
 import type { Converger } from './haproxy-converge.ts'
-import { endUnwanted } from './haproxy-ended.ts'
+import { endUnwanted, takesAway } from './haproxy-ended.ts'
 import type { LogListener } from './haproxy-logs.ts'
-import { applyMap, formatMap } from './haproxy-maps.ts'
+import { createRuntimeMap, formatMap, type RuntimeMap } from './haproxy-maps.ts'
 import type { RunningHaproxy } from './haproxy-observe.ts'
 import { type HaproxyProcess, HaproxyStartError } from './haproxy-process.ts'
 import type { HaproxySocket } from './haproxy-socket.ts'
@@ -39,6 +39,11 @@ export function createApply(parts: ApplyParts): Apply {
   const { paths, socket, haproxy, converger } = parts
   const store = createCertificateStore(paths)
   const loader = createCertificateLoader(socket, paths, store)
+  const maps = {
+    routes: createRuntimeMap(socket, paths.routes),
+    lists: createRuntimeMap(socket, paths.lists),
+    nodes: createRuntimeMap(socket, paths.nodes),
+  }
   // Unknown until somebody says; an edge that comes back leaves those of before in force until then.
   let nodes: ReadonlyMap<string, string> | undefined
   // What an edge before us left undone is looked for once.
@@ -51,6 +56,11 @@ export function createApply(parts: ApplyParts): Apply {
     pid = running?.pid ?? 0
     store.forget()
     loader.forget()
+    forgetMaps()
+  }
+
+  function forgetMaps(): void {
+    for (const map of Object.values(maps)) map.forget()
   }
 
   return {
@@ -61,6 +71,7 @@ export function createApply(parts: ApplyParts): Apply {
       await makeDirectories(paths)
       const before = await haproxy.findOrEnd()
       meet(before)
+      if (!wanted.isQuick) forgetMaps()
       await writeMaps(paths, rendered, nodes)
       const certificates = await store.write(wanted.certificates)
       try {
@@ -86,7 +97,8 @@ export function createApply(parts: ApplyParts): Apply {
       nodes = new Map(down.map(([id]): [string, string] => [String(id), 'down']))
       await makeDirectories(paths)
       await changeFile(paths.nodes, formatMap(nodes))
-      if (await haproxy.findOrEnd()) await applyMap(socket, paths.nodes, nodes)
+      maps.nodes.forget()
+      if (await haproxy.findOrEnd()) await applyMap(maps.nodes, nodes)
     },
   }
 
@@ -97,18 +109,25 @@ export function createApply(parts: ApplyParts): Apply {
     certificates: CertificateFiles,
   ): Promise<number[]> {
     await loader.apply(certificates)
-    if (nodes) await applyMap(socket, paths.nodes, nodes)
+    if (nodes) await applyMap(maps.nodes, nodes)
     // A route must never name a list that is not there yet, nor one that is already gone.
-    await applyMap(socket, paths.lists, rendered.lists, 'others too')
-    const { before, missing } = await applyMap(socket, paths.routes, rendered.routes)
-    await applyMap(socket, paths.lists, rendered.lists)
-    const changed = { before, after: rendered.routes, wanted: wanted.routes }
+    await applyMap(maps.lists, rendered.lists, 'others too')
+    const change = await maps.routes.compare(rendered.routes)
+    const routes = { lines: change.lines, wanted: wanted.routes }
+    // Before the change: an edge that is killed in between finds the same difference again.
+    if (takesAway(routes)) await haproxy.endOthers(pid)
+    const missing = await maps.routes.change(change)
+    await applyMap(maps.lists, rendered.lists)
     const thorough = isThorough
     // Should this fail, the next apply looks at every stream.
     isThorough = true
-    isThorough = !(await endUnwanted(socket, changed, thorough))
+    isThorough = !(await endUnwanted(socket, routes, thorough))
     return [...new Set(missing.map((key) => Number(rendered.routes.get(key)?.split('|')[0])))]
   }
+}
+
+async function applyMap(map: RuntimeMap, ...wanted: Parameters<RuntimeMap['compare']>): Promise<void> {
+  await map.change(await map.compare(...wanted))
 }
 
 const NO_CERTIFICATE = 'HAProxy cannot start without the certificate of the installation'

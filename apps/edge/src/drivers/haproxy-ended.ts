@@ -1,13 +1,12 @@
 import { isAllowed } from '@postern/render/haproxy-lists'
 import { FLAGS } from '@postern/render/haproxy-routes'
 import type { ResolvedRoute } from '@postern/render/resolved-route'
+import type { MapChange } from './haproxy-maps.ts'
 import { endStreams, listStreams, type OpenStream } from './haproxy-sessions.ts'
 import type { HaproxySocket } from './haproxy-socket.ts'
 
 interface Routes {
-  /** What was in force, and what is. */
-  before: ReadonlyMap<string, string>
-  after: ReadonlyMap<string, string>
+  lines: MapChange['lines']
   wanted: readonly ResolvedRoute[]
 }
 
@@ -22,9 +21,9 @@ export async function endUnwanted(
   routes: Routes,
   isThorough: boolean,
 ): Promise<boolean> {
-  const suspects = isThorough ? null : changedServices(routes)
+  const suspects = isThorough ? null : changedServices(routes.lines)
   if (suspects?.size === 0) return true
-  const open = new Map(routes.wanted.filter(({ enabled }) => enabled).map((route) => [route.id, route]))
+  const open = openRoutes(routes)
   const isUnwanted = ({ service, source }: OpenStream) => {
     const route = open.get(service)
     return !route || !isAllowed(route, source)
@@ -33,13 +32,27 @@ export async function endUnwanted(
   return await endStreams(socket, streams.filter(isUnwanted))
 }
 
-/** Services that lost a line, were disabled or have another list. */
-function changedServices({ before, after }: Routes): Set<number> {
+/** Whether somebody may be connected now who must not be after the change. */
+export function takesAway(routes: Routes): boolean {
+  const suspects = changedServices(routes.lines)
+  if (suspects.size === 0) return false
+  const open = openRoutes(routes)
+  return [...suspects].some((service) => {
+    const route = open.get(service)
+    return !route || route.allowedIps.length > 0 || route.blockedIps.length > 0
+  })
+}
+
+function openRoutes({ wanted }: Routes): Map<number, ResolvedRoute> {
+  return new Map(wanted.filter(({ enabled }) => enabled).map((route) => [route.id, route]))
+}
+
+/** Services that lose a line, are disabled or get another list. */
+function changedServices(lines: MapChange['lines']): Set<number> {
   const changed = new Set<number>()
-  for (const [key, old] of before) {
-    const value = after.get(key)
-    if (value === old) continue
-    const [was, is] = [parse(old), parse(value ?? '')]
+  for (const { before, after } of lines.values()) {
+    if (before === undefined) continue
+    const [was, is] = [parse(before), parse(after ?? '')]
     if (was.id !== is.id || was.list !== is.list || (is.isDisabled && !was.isDisabled)) changed.add(was.id)
   }
   return changed

@@ -208,6 +208,32 @@ describe('changed settings', () => {
     await until('the old one to end', async () => (await listOwnProcesses(lab.paths.config)).length === 1)
   })
 
+  test('leave connections of before to their service, until something is taken away', async () => {
+    const list = (blockedIps: string[]) => [{ ...route(), blockedIps }, route(3)]
+    for (const taken of [[route(3)], [{ ...route(), enabled: false }, route(3)], list(['127.0.0.8'])]) {
+      await lab.apply([route(), route(3)])
+      const socket = await openSocket({ port: lab.httpsPort, host: 's2.example.com', from: '127.0.0.8' })
+      await lab.open({ httpPort: await findFreePort() })
+      await lab.apply([route(), route(3)])
+      await lab.apply([{ ...route(), path: '/moved' }, route(3), route(4)])
+      expect(await socket.echo('still here')).toBe(true)
+      await lab.apply(taken)
+      await until('the connection to end', () => !socket.isOpen(), { timeoutMs: 5000 })
+      expect(await status(3)).toBe(200)
+    }
+  })
+
+  test('leave no connection of before when what took over was killed', async () => {
+    await lab.apply([route()])
+    const socket = await openSocket({ port: lab.httpsPort, host: 's2.example.com' })
+    driver = await lab.open({ httpPort: await findFreePort() })
+    await lab.apply([route()])
+    process.kill(await lab.pid(), 'SIGKILL')
+    await lab.apply([{ ...route(), enabled: false }])
+    await until('the connection to end', () => !socket.isOpen(), { timeoutMs: 5000 })
+    expect(await listOwnProcesses(lab.paths.config)).toEqual([await lab.pid()])
+  })
+
   test('that cannot be had leave the running one as it was, in traffic and on disk', async () => {
     await lab.apply([route()])
     const pid = await lab.pid()

@@ -25,6 +25,11 @@ export interface HaproxyProcess {
    * @throws HaproxyStartError, ProgramMissingError
    */
   start(mark: string, old: RunningHaproxy | undefined): Promise<RunningHaproxy>
+  /**
+   * Ends those that have handed over and still finish their connections: nobody can ask them which connection is
+   * whose, and they lead by the routes of then.
+   */
+  endOthers(pid: number): Promise<void>
   /** Ends all of ours. */
   stop(): Promise<void>
 }
@@ -59,6 +64,8 @@ export function createHaproxyProcess(
     },
     async start(mark, old) {
       await rm(paths.output, { force: true })
+      // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
+      if (!old) await end(await listOwnProcesses(paths.config), paths.config)
       const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
       starts++
       const parent = await exec.startDetached(
@@ -73,6 +80,10 @@ export function createHaproxyProcess(
       const running = await untilAnswering({ paths, socket, mark, parent, old })
       if (old) draining.add(old.pid)
       return running
+    },
+    async endOthers(pid) {
+      const others = (await listOwnProcesses(paths.config)).filter((each) => each !== pid)
+      await end(others, paths.config)
     },
     stop: async () => end(await listOwnProcesses(paths.config), paths.config),
   }

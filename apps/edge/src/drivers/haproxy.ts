@@ -19,6 +19,8 @@ export interface HaproxyWanted {
   routes: readonly ResolvedRoute[]
   certificates: readonly EdgeCertificate[]
   settings: Pick<TunnelSettings, 'publicHost'>
+  /** The maps are believed to be as they were read last, so that a change costs little; default: they are read. */
+  isQuick?: boolean
 }
 
 export interface HaproxyDriverOptions {
