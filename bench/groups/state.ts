@@ -29,8 +29,7 @@ async function asEdge({ server, client, service }: FullServer) {
       headers,
       payload: { known: hashes },
     })
-    if (body.includes('"sections":{"routes":[') !== hasRoutes)
-      throw new Error(`unexpected state: ${body.slice(0, 200)}`)
+    if (body.includes('"routes":[{') !== hasRoutes) throw new Error(`unexpected state: ${body.slice(0, 200)}`)
   }
   const oneChanged: Work = {
     async prepare() {

@@ -95,7 +95,12 @@ describe('the edge', () => {
     const before = haproxy.applied.length
     for (let revision = 8; revision <= 207; revision++) {
       const routes = [makeRoute(1, { backend: { proto: 'http', host: null, port: revision } })]
-      paper.state = { ...paper.state, revision, routes, hashes: { ...state.hashes, routes: `r${revision}` } }
+      paper.state = {
+        ...paper.state,
+        revision,
+        routes,
+        hashes: { ...state.hashes, 'routes:0': `r${revision}` },
+      }
       paper.hint({ type: 'changed', revision })
       if (revision % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
@@ -127,7 +132,8 @@ describe('the edge', () => {
     expect(await lab.must('nft', 'list', 'tables')).toContain('postern')
 
     const second = await serve()
-    second.state = { ...state, revision: 9, routes: [], hashes: { ...state.hashes, routes: 'r9' } }
+    const { 'routes:0': _, ...hashes } = state.hashes
+    second.state = { ...state, revision: 9, routes: [], hashes }
     await reported(second, 'the news', (each) => each.applied === 9)
     expect(after.haproxy.applied.at(-1)?.wanted.routes).toEqual([])
   })
@@ -169,14 +175,43 @@ describe('the edge', () => {
     await reported(paper, 'the first report', (each) => each.applied === 7)
     paper.answerWith = {
       revision: 8,
-      hashes: { ...state.hashes, routes: 'r8' },
-      sections: { certificates: [] },
+      hashes: { ...state.hashes, 'routes:0': 'r8' },
+      sections: { routes: [], certificates: [] },
     }
     paper.hint({ type: 'changed', revision: 8 })
     await until('the doubt', () => Object.keys(paper.fetches.at(-1) ?? { a: '' }).length === 0)
     paper.answerWith = undefined
     paper.state = { ...paper.state, revision: 8 }
     await reported(paper, 'the right state', (each) => each.applied === 8)
+  })
+
+  test('an answer that is no state is said to the server, and the last good one stays', async () => {
+    const paper = await serve()
+    const { haproxy } = await start()
+    await reported(paper, 'the first report', (each) => each.applied === 7)
+    paper.answerWith = { revision: 8 }
+    paper.hint({ type: 'changed', revision: 8 })
+    const refused = await reported(paper, 'the refusal', (each) => each.problems.length > 0)
+    expect(refused).toMatchObject({
+      wanted: 8,
+      applied: 7,
+      problems: [{ scope: { kind: 'edge' }, message: expect.stringContaining('this edge does not know') }],
+    })
+    expect(haproxy.applied.at(-1)?.wanted.routes).toHaveLength(1)
+    const { tunnelPrivateKey: _, ...settings } = state.settings
+    const hashes = { ...state.hashes, settings: 's9', 'routes:0': 'r9' }
+    const routes = [makeRoute(1), makeRoute(2)]
+    paper.answerWith = {
+      revision: 9,
+      hashes,
+      sections: { settings, peers: [peer], routes, certificates: state.certificates },
+    }
+    await reported(paper, 'the rest', (each) => each.applied === 9 && each.problems.length === 1)
+    expect(haproxy.applied.at(-1)?.wanted).toMatchObject({ routes, settings: state.settings })
+    paper.answerWith = undefined
+    paper.state = { ...paper.state, revision: 10 }
+    paper.hint({ type: 'changed', revision: 10 })
+    await reported(paper, 'the recovery', (each) => each.applied === 10 && each.problems.length === 0)
   })
 
   test('passes on log lines of watched services', async () => {

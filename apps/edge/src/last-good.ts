@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { DesiredState, type StateAnswer } from '@postern/contract/desired-state'
+import { DesiredState, routesSectionOf, type StateAnswer } from '@postern/contract/desired-state'
 import { writeAtomic } from './atomic-write.ts'
 
 /** The state on disk cannot be used, or the server's answer does not make a whole state. */
@@ -29,7 +29,8 @@ export async function saveLastGood(path: string, state: DesiredState): Promise<v
 }
 
 /**
- * The whole state that an answer describes: its own sections, and the held ones whose hash is still the same.
+ * The whole state that an answer describes: its own sections, and the held ones whose hash is still the same. Of a
+ * section with an empty hash something could not be read: a certificate then stays as it was, a route is left out.
  * @throws StateError when a section is missing, or the answer holds one that it does not name
  */
 export function mergeState(held: DesiredState | undefined, answer: StateAnswer): DesiredState {
@@ -41,15 +42,29 @@ export function mergeState(held: DesiredState | undefined, answer: StateAnswer):
       throw new StateError(`The server left out the section ${name}.`)
     return old
   }
-  const sent = new Map(sections.certificates.map((certificate) => [certificate.id, certificate]))
-  const old = new Map(held?.certificates.map((certificate) => [certificate.id, certificate]))
-  const ids = Object.keys(hashes).flatMap((name) => /^certificate:(\d+)$/.exec(name)?.[1] ?? [])
+  const leftOut = <T>(name: string, instead: T) => (hashes[name] === '' ? instead : undefined)
+  const namesOf = (pattern: RegExp) => Object.keys(hashes).filter((name) => pattern.test(name))
+  const [sent, old] = [byName(sections), byName(held)]
+  const stray = [...sent.routes.keys(), ...sent.certificates.keys()].find((name) => !(name in hashes))
+  if (stray !== undefined) throw new StateError(`The server does not name the section ${stray}.`)
   return {
     revision: answer.revision,
     hashes,
     settings: keep('settings', sections.settings, held?.settings),
     peers: keep('peers', sections.peers, held?.peers),
-    routes: keep('routes', sections.routes, held?.routes),
-    certificates: ids.map((id) => keep(`certificate:${id}`, sent.get(Number(id)), old.get(Number(id)))),
+    routes: namesOf(/^routes:\d+$/).flatMap((name) =>
+      keep(name, sent.routes.get(name) ?? leftOut(name, []), old.routes.get(name)),
+    ),
+    certificates: namesOf(/^certificate:\d+$/).flatMap((name) => {
+      const before = old.certificates.get(name)
+      return keep(name, sent.certificates.get(name) ?? leftOut(name, before ?? []), before)
+    }),
+  }
+}
+
+function byName(rows: Pick<DesiredState, 'routes' | 'certificates'> | undefined) {
+  return {
+    routes: Map.groupBy(rows?.routes ?? [], ({ id }) => routesSectionOf(id)),
+    certificates: Map.groupBy(rows?.certificates ?? [], ({ id }) => `certificate:${id}`),
   }
 }

@@ -7,13 +7,15 @@ export interface Memory {
   state: DesiredState | undefined
   /** What of the server's answer could not be read. */
   unread: Problem[]
+  /** Why the server's last answer was not taken at all. */
+  refusal: string | undefined
   wanted: number
   applied: number
   /** Revision and hashes of the state on disk; undefined until this process has written it. */
   saved: string | undefined
   outcome: Outcome | undefined
   /** What the parts below HAProxy were made from, while they need not be looked at again. */
-  kept: { key: string; below: Below } | undefined
+  kept: Kept | undefined
   /** The next apply looks at every part, also at those that should still be as they were left. */
   isDue: boolean
   /** What we hold may not be what the server thinks we hold. */
@@ -21,10 +23,15 @@ export interface Memory {
   isReady: boolean
 }
 
+interface Kept extends Pick<DesiredState, 'settings' | 'peers'> {
+  below: Below
+}
+
 export function createMemory(): Memory {
   return {
     state: undefined,
     unread: [],
+    refusal: undefined,
     wanted: 0,
     applied: 0,
     saved: undefined,
@@ -44,10 +51,12 @@ export function dataPlaneOf(memory: Memory): DataPlane {
 
 /** @param observer what keeps this machine from being observed */
 export function reportOf(memory: Memory, observer: readonly Problem[]): EdgeReport {
+  const { refusal, unread } = memory
+  const refused: Problem[] = refusal === undefined ? [] : [{ scope: { kind: 'edge' }, message: refusal }]
   return {
     wanted: memory.wanted,
     applied: memory.applied,
-    problems: tidy([...observer, ...memory.unread, ...(memory.outcome?.problems ?? [])]),
+    problems: tidy([...refused, ...observer, ...unread, ...(memory.outcome?.problems ?? [])]),
     dataPlane: dataPlaneOf(memory),
   }
 }

@@ -1,7 +1,7 @@
 import type { DesiredState } from '@postern/contract/desired-state'
 import type { DataPlane, PartState } from '@postern/contract/edge'
 import type { Logger } from 'pino'
-import { mergeState, saveLastGood } from './last-good.ts'
+import { mergeState, StateError, saveLastGood } from './last-good.ts'
 import type { LoopOptions } from './loop.ts'
 import type { Memory } from './loop-memory.ts'
 import { reconcile } from './reconcile.ts'
@@ -13,22 +13,32 @@ export async function fetchOnce(options: LoopOptions, memory: Memory): Promise<v
   const body = await options.fetchState(held?.hashes ?? {})
   // Until it has proved right: after an answer that does not fit, the whole state is asked for.
   memory.isDoubtful = true
-  const { answer, problems } = parseStateAnswer(body)
+  const { answer, problems } = parseStateAnswer(body, memory.state)
   memory.state = mergeState(held, answer)
   memory.isDoubtful = false
   memory.unread = problems
+  memory.refusal = undefined
   memory.wanted = answer.revision
   options.onState(memory.state)
 }
 
+/** An answer that was not taken is a problem for people; a server that is away is not. @returns whether it is news */
+export function noteRefusal({ log }: LoopOptions, memory: Memory, error: unknown): boolean {
+  if (!(error instanceof StateError) || memory.refusal === error.message) return false
+  log.warn({ err: error }, 'the state of the server cannot be used')
+  memory.refusal = error.message
+  return true
+}
+
 /** Makes the machine equal to the state, and keeps the state on disk. */
 export async function applyOnce(options: LoopOptions, memory: Memory, state: DesiredState): Promise<void> {
-  const { settings, peers } = state.hashes
-  const key = `${settings} ${peers}`
-  const kept = memory.kept?.key === key && !memory.isDue ? memory.kept.below : undefined
+  const { settings, peers } = state
+  const isSame = memory.kept?.settings === settings && memory.kept.peers === peers
+  const isQuick = !memory.isDue
+  const kept = isSame && isQuick ? memory.kept?.below : undefined
   memory.isDue = false
   const [outcome] = await Promise.all([
-    reconcile(options, state, kept),
+    reconcile(options, state, { kept, isQuick }),
     saveOnce(options, memory, state).catch((err: unknown) =>
       options.log.error({ err }, 'the state cannot be saved'),
     ),
@@ -37,7 +47,7 @@ export async function applyOnce(options: LoopOptions, memory: Memory, state: Des
   memory.outcome = outcome
   const { wireguard, nftables } = outcome.below
   const isBelowRight = wireguard.part.state === 'ok' && nftables.part.state === 'ok'
-  memory.kept = isBelowRight ? { key, below: outcome.below } : undefined
+  memory.kept = isBelowRight ? { settings, peers, below: outcome.below } : undefined
   if (outcome.isApplied) memory.applied = state.revision
 }
 

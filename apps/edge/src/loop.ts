@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { createBackoff } from './backoff.ts'
 import { findLastGood } from './last-good.ts'
 import { createMemory, dataPlaneOf, type Memory, reportOf } from './loop-memory.ts'
-import { applyOnce, checkOnce, fetchOnce } from './loop-steps.ts'
+import { applyOnce, checkOnce, fetchOnce, noteRefusal } from './loop-steps.ts'
 import type { ReconcileParts } from './reconcile.ts'
 import { createSingleFlight, type SingleFlight } from './single-flight.ts'
 import { questionsOf } from './targets.ts'
@@ -49,7 +49,7 @@ export function createLoop(options: LoopOptions): Loop {
     voice.report()
     voice.ready()
   })
-  const fetching = createFetching(options, memory, applying.trigger)
+  const fetching = createFetching(options, memory, voice.report, applying.trigger)
   const timers = new Set<NodeJS.Timeout>()
 
   return {
@@ -94,7 +94,7 @@ function createVoice(options: LoopOptions, memory: Memory) {
 }
 
 /** Fetches until it succeeds, with growing waits; traffic does not depend on it. */
-function createFetching(options: LoopOptions, memory: Memory, onFetched: () => void) {
+function createFetching(options: LoopOptions, memory: Memory, report: () => void, onFetched: () => void) {
   const backoff = createBackoff({ ...RETRY, random: options.random })
   let retry: NodeJS.Timeout | undefined
   const flight = createSingleFlight(async () => {
@@ -105,6 +105,7 @@ function createFetching(options: LoopOptions, memory: Memory, onFetched: () => v
       onFetched()
     } catch (err) {
       options.log.debug({ err }, 'the state cannot be fetched')
+      if (noteRefusal(options, memory, err)) report()
       retry = setTimeout(flight.trigger, backoff.next())
     }
   })

@@ -7,13 +7,13 @@ import { type ReconcileParts, reconcile } from './reconcile.ts'
 
 it('leads visitors away from a peer before the tunnel lets go of it', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 50), makeState(), undefined)
+  await reconcile(partsThatRecord(order, 50), makeState(), { kept: undefined, isQuick: false })
   expect(order).toEqual(['haproxy', 'nftables', 'wireguard'])
 })
 
 it('makes the tunnel right also while HAProxy takes its time', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 1500), makeState(), undefined)
+  await reconcile(partsThatRecord(order, 1500), makeState(), { kept: undefined, isQuick: false })
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
 })
 

@@ -17,6 +17,7 @@ export interface HaproxyPart {
     routes: ResolvedRoute[]
     certificates: EdgeCertificate[]
     settings: TunnelSettings
+    isQuick: boolean
   }): Promise<Problem[]>
   check(): Promise<PartState>
 }
@@ -31,7 +32,14 @@ export interface ReconcileParts {
   log: Logger
 }
 
-/** What an earlier apply found out about the parts below HAProxy, when they need not be looked at again. */
+/** How much of the machine a pass looks at. */
+export interface Effort {
+  /** What an earlier pass found out about the parts below HAProxy, when they need not be looked at again. */
+  kept: Below | undefined
+  /** What HAProxy held last is believed. */
+  isQuick: boolean
+}
+
 export interface Below {
   wireguard: PartResult
   nftables: PartResult
@@ -55,9 +63,9 @@ const HEAD_START = 250
 export async function reconcile(
   parts: ReconcileParts,
   state: DesiredState,
-  kept: Below | undefined,
+  { kept, isQuick }: Effort,
 ): Promise<Outcome> {
-  const led = applyHaproxy(parts, state)
+  const led = applyHaproxy(parts, state, isQuick)
   const below = kept ?? (await applyBelow(parts, state, led))
   const above = await led
   const { wireguard, nftables } = below
@@ -92,11 +100,15 @@ async function applyBelow(parts: ReconcileParts, state: DesiredState, led: Promi
   return { wireguard, nftables }
 }
 
-async function applyHaproxy(parts: ReconcileParts, state: DesiredState): Promise<PartResult> {
+async function applyHaproxy(
+  parts: ReconcileParts,
+  state: DesiredState,
+  isQuick: boolean,
+): Promise<PartResult> {
   const { routes, problems } = await findTargets(parts, state)
   const { certificates, settings } = state
   const result = await attempt(parts, 'HAProxy', async () => {
-    const found = await parts.haproxy.apply({ routes, certificates, settings })
+    const found = await parts.haproxy.apply({ routes, certificates, settings, isQuick })
     return { part: await parts.haproxy.check(), problems: found }
   })
   return { ...result, problems: [...problems, ...result.problems] }

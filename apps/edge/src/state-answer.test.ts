@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { makeCertificate, makePeer, makeRoute, makeSettings } from '../test/factories.ts'
+import { makeCertificate, makePeer, makeRoute, makeSettings, makeState } from '../test/factories.ts'
+import { StateError } from './last-good.ts'
 import { parseStateAnswer } from './state-answer.ts'
 
 const good = {
   revision: 9,
-  hashes: { settings: 's', peers: 'p', routes: 'r', 'certificate:1': 'c1', 'certificate:2': 'c2' },
+  hashes: { settings: 's', peers: 'p', 'routes:0': 'r', 'certificate:1': 'c1', 'certificate:2': 'c2' },
   sections: {
     settings: makeSettings(),
     peers: [makePeer(1), makePeer(2)],
@@ -14,34 +15,47 @@ const good = {
 }
 
 test('an answer as the contract says passes as it is', () => {
-  expect(parseStateAnswer(good)).toEqual({ answer: good, problems: [] })
+  expect(parseStateAnswer(good, undefined)).toEqual({ answer: good, problems: [] })
 })
 
 test('one bad row is left out as its own problem, and its section will be asked for again', () => {
   const { sections } = good
-  const { answer, problems } = parseStateAnswer({
-    ...good,
-    sections: {
-      ...sections,
-      peers: [sections.peers[0], { ...sections.peers[1], publicKey: 'x\nAllowedIPs = 0.0.0.0/0' }],
-      routes: [sections.routes[0], { ...sections.routes[1], path: '/a b;|' }, sections.routes[2]],
-      certificates: [{ ...sections.certificates[0], domains: ['*; rm'] }, sections.certificates[1]],
-    },
-  })
-  expect(answer.sections.routes?.map((route) => route.id)).toEqual([1, 3])
+  const bad = {
+    ...sections,
+    peers: [sections.peers[0], { ...sections.peers[1], publicKey: 'x\nAllowedIPs = 0.0.0.0/0' }],
+    routes: [sections.routes[0], { ...sections.routes[1], path: '/a b;|' }, sections.routes[2]],
+    certificates: [{ ...sections.certificates[0], domains: ['*; rm'] }, sections.certificates[1]],
+  }
+  const { answer, problems } = parseStateAnswer({ ...good, sections: bad }, undefined)
+  expect(answer.sections.routes.map((route) => route.id)).toEqual([1, 3])
   expect(answer.sections.peers?.map((peer) => peer.nodeId)).toEqual([1])
   expect(answer.sections.certificates.map((certificate) => certificate.id)).toEqual([2])
-  expect(answer.hashes).toEqual({ settings: 's', peers: '', routes: '', 'certificate:2': 'c2' })
+  expect(answer.hashes).toEqual({ ...good.hashes, peers: '', 'routes:0': '', 'certificate:1': '' })
   expect(problems.map((problem) => problem.scope)).toEqual([
-    { kind: 'certificate', id: 1 },
     { kind: 'node', id: 2 },
     { kind: 'service', id: 2 },
+    { kind: 'certificate', id: 1 },
   ])
 })
 
-test('what is no state at all is refused', () => {
-  for (const body of [null, 'x', {}, { ...good, revision: 'x' }, { ...good, sections: { routes: [] } }])
-    expect(() => parseStateAnswer(body)).toThrow()
+test('bad settings leave those of before in force, as a problem, and the rest goes on', () => {
   const { tunnelPrivateKey: _, ...settings } = good.sections.settings
-  expect(() => parseStateAnswer({ ...good, sections: { ...good.sections, settings } })).toThrow()
+  const bad = { ...good, sections: { ...good.sections, settings } }
+  const held = makeState()
+  const { answer, problems } = parseStateAnswer(bad, held)
+  expect(answer.sections).toEqual({ ...good.sections, settings: held.settings })
+  expect(answer.hashes).toEqual({ ...good.hashes, settings: '' })
+  expect(problems).toEqual([
+    {
+      scope: { kind: 'edge' },
+      message: 'The server describes the tunnel in a way that this edge does not know.',
+    },
+  ])
+  expect(() => parseStateAnswer(bad, undefined)).toThrow('describes the tunnel')
+})
+
+test('what is no state at all is refused', () => {
+  const nameless = { ...good, sections: { ...good.sections, routes: [{}] } }
+  for (const body of [null, 'x', {}, { ...good, revision: 'x' }, { ...good, sections: {} }, nameless])
+    expect(() => parseStateAnswer(body, makeState())).toThrow(StateError)
 })

@@ -1,6 +1,16 @@
-import { EdgeCertificate, Peer, Route, StateAnswer } from '@postern/contract/desired-state'
+import {
+  type DesiredState,
+  EdgeCertificate,
+  Peer,
+  Route,
+  routesSectionOf,
+  SectionHashes,
+  type StateAnswer,
+  TunnelSettings,
+} from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import * as z from 'zod/mini'
+import { StateError } from './last-good.ts'
 
 export interface ParsedAnswer {
   answer: StateAnswer
@@ -8,12 +18,14 @@ export interface ParsedAnswer {
   problems: Problem[]
 }
 
-/** A row that the contract refuses, with the id by which it can be named. */
+/** An answer of which the rows are still to be read. */
 const Outline = z.object({
-  hashes: z.record(z.string(), z.string()),
+  revision: z.number(),
+  hashes: SectionHashes,
   sections: z.object({
+    settings: z.optional(z.unknown()),
     peers: z.optional(z.array(z.unknown())),
-    routes: z.optional(z.array(z.unknown())),
+    routes: z.array(z.unknown()),
     certificates: z.array(z.unknown()),
   }),
 })
@@ -21,49 +33,52 @@ const Named = z.object({ id: z.optional(z.number()), nodeId: z.optional(z.number
 
 /**
  * One row that is not as the contract says never takes the others with it: it is left out as a problem of its
- * own. The hash of its section is then not kept, so that the section is asked for again.
- * @throws ZodError when the answer as a whole is not one
+ * own. The hash of its section is then empty, so that the section is asked for again.
+ * @param held whose settings stay in force when those of the answer are no good
+ * @throws StateError when the answer as a whole is not one
  */
-export function parseStateAnswer(body: unknown): ParsedAnswer {
-  const whole = StateAnswer.safeParse(body)
-  if (whole.success) return { answer: whole.data, problems: [] }
-  const outline = Outline.parse(body)
+export function parseStateAnswer(body: unknown, held: DesiredState | undefined): ParsedAnswer {
+  const outline = Outline.safeParse(body)
+  if (!outline.success) throw new StateError(UNKNOWN_STATE, { cause: outline.error })
+  const { revision, hashes, sections } = outline.data
   const problems: Problem[] = []
-  const hashes = { ...outline.hashes }
-  const sift = (rows: unknown[] | undefined, schema: z.ZodMiniType, section: string, kind: Kind) =>
-    rows?.filter((row) => {
-      if (schema.safeParse(row).success) return true
-      const { id, nodeId } = Named.safeParse(row).data ?? {}
-      hashes[section] = ''
-      problems.push(problemOf(kind, kind === 'node' ? nodeId : id))
-      return false
+  const refuse = (scope: Problem['scope'], section: string) => {
+    problems.push({ scope, message: scope.kind === 'edge' ? UNKNOWN_SETTINGS : UNKNOWN })
+    hashes[section] = ''
+  }
+  const sift = <T>(
+    rows: unknown[],
+    schema: z.ZodMiniType<T>,
+    kind: Kind,
+    sectionOf: (id: number) => string,
+  ) =>
+    rows.flatMap((row) => {
+      const parsed = schema.safeParse(row)
+      if (parsed.success) return [parsed.data]
+      const id = Named.safeParse(row).data?.[kind === 'node' ? 'nodeId' : 'id']
+      if (id === undefined) throw new StateError('The server sent something that has no id.')
+      refuse({ kind, id }, sectionOf(id))
+      return []
     })
-  const { sections } = outline
-  const certificates = sections.certificates.filter((row) => EdgeCertificate.safeParse(row).success)
-  for (const row of sections.certificates) {
-    if (certificates.includes(row)) continue
-    const { id } = Named.safeParse(row).data ?? {}
-    problems.push(problemOf('certificate', id))
-    delete hashes[`certificate:${id}`]
+  const readSettings = (settings: unknown) => {
+    const parsed = TunnelSettings.safeParse(settings)
+    if (parsed.success) return parsed.data
+    if (!held) throw new StateError(UNKNOWN_SETTINGS)
+    refuse({ kind: 'edge' }, 'settings')
+    return held.settings
   }
+  const { settings, peers, routes, certificates } = sections
   const sifted = {
-    // The body was an object, or the outline had thrown.
-    ...(body as object),
-    hashes,
-    sections: {
-      // As above: the outline holds an object here.
-      ...(body as { sections: object }).sections,
-      peers: sift(sections.peers, Peer, 'peers', 'node'),
-      routes: sift(sections.routes, Route, 'routes', 'service'),
-      certificates,
-    },
+    settings: settings === undefined ? undefined : readSettings(settings),
+    peers: peers && sift(peers, Peer, 'node', () => 'peers'),
+    routes: sift(routes, Route, 'service', routesSectionOf),
+    certificates: sift(certificates, EdgeCertificate, 'certificate', (id) => `certificate:${id}`),
   }
-  return { answer: StateAnswer.parse(sifted), problems }
+  return { answer: { revision, hashes, sections: sifted }, problems }
 }
 
-type Kind = 'node' | 'service' | 'certificate'
+type Kind = Exclude<Problem['scope']['kind'], 'edge'>
 
-function problemOf(kind: Kind, id: number | undefined): Problem {
-  const message = 'The server describes it in a way that this edge does not know.'
-  return { scope: id === undefined ? { kind: 'edge' } : { kind, id }, message }
-}
+const UNKNOWN_STATE = 'The server says what is wanted in a way that this edge does not know.'
+const UNKNOWN = 'The server describes it in a way that this edge does not know.'
+const UNKNOWN_SETTINGS = 'The server describes the tunnel in a way that this edge does not know.'

@@ -1,10 +1,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import type {
-  DesiredState,
-  EdgeCertificate,
-  Peer,
-  Route,
-  TunnelSettings,
+import {
+  type DesiredState,
+  type EdgeCertificate,
+  type Peer,
+  type Route,
+  routesSectionOf,
+  type TunnelSettings,
 } from '@postern/contract/desired-state'
 
 /** An enabled route to a plain node. */
@@ -29,11 +30,11 @@ export function makeCertificate(id: number): EdgeCertificate {
 
 export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
   const certificates = changes.certificates ?? []
-  const hashes = { settings: 's1', peers: 'p1', routes: 'r1' }
+  const parts = changes.routes?.map(({ id }) => [routesSectionOf(id), 'r1']) ?? []
   const ids = certificates.map(({ id }) => [`certificate:${id}`, `c${id}`])
   return {
     revision: 7,
-    hashes: { ...hashes, ...Object.fromEntries(ids) },
+    hashes: { settings: 's1', peers: 'p1', ...Object.fromEntries([...parts, ...ids]) },
     settings: makeSettings(),
     peers: [],
     routes: [],

@@ -77,9 +77,15 @@ export const EdgeCertificate = z.object({
 })
 export type EdgeCertificate = z.infer<typeof EdgeCertificate>
 
+/** Neighbours by id travel together, so that a change of one route sends few others. */
+export function routesSectionOf(id: number): string {
+  return `routes:${Math.floor(id / 200)}`
+}
+
 /**
- * Section name → hash of its content. Names: `settings`, `peers`, `routes`, `certificate:<id>`. A hash is the
- * server's mark for one content: the edge keeps it and sends it back, and never computes one.
+ * Section name → hash of its content. Names: `settings`, `peers`, `routes:<part>`, `certificate:<id>`; a part without
+ * routes has none. A hash is the server's mark for one content: the edge keeps it and sends it back, and never
+ * computes one.
  */
 export const SectionHashes = z.record(z.string(), z.string())
 export type SectionHashes = z.infer<typeof SectionHashes>
@@ -87,7 +93,8 @@ export type SectionHashes = z.infer<typeof SectionHashes>
 export const StateSections = z.object({
   settings: z.optional(TunnelSettings),
   peers: z.optional(z.array(Peer)),
-  routes: z.optional(z.array(Route)),
+  /** Those of all parts that are sent. */
+  routes: z.array(Route),
   certificates: z.array(EdgeCertificate),
 })
 

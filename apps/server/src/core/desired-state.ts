@@ -3,7 +3,7 @@ import type { EdgeCertificate, Peer, SectionHashes, TunnelSettings } from '@post
 import type { Kysely } from 'kysely'
 import { getRevision } from '../changes/change.ts'
 import type { Database } from '../db/schema.ts'
-import { NO_ROUTES, type RouteTexts, renderRoutes, updateRouteTexts } from './desired-routes.ts'
+import { NO_ROUTES, type RouteTexts, updateRouteTexts } from './desired-routes.ts'
 import { peerOf } from './desired-sections.ts'
 import type { Secrets } from './secrets.ts'
 import type { Tunnel } from './tunnel.ts'
@@ -34,7 +34,8 @@ type Stamps = Record<'nodes' | 'domains' | 'certificates' | 'services', number>
 interface Made {
   stamps: Stamps
   peers: Section
-  routes: Section
+  /** By name; each is a list without its brackets. */
+  routes: Map<string, Section>
   routeTexts: RouteTexts
   /** Name → hash of each certificate; their contents are read when asked for, because of their keys. */
   certificates: Map<number, string>
@@ -50,7 +51,8 @@ export function createDesiredState(parts: Parts): DesiredState {
         const revision = await getRevision(tx)
         made = await refresh(tx, parts, made, revision)
         const { peers, routes, certificates } = made
-        const hashes: SectionHashes = { settings: settings.hash, peers: peers.hash, routes: routes.hash }
+        const hashes: SectionHashes = { settings: settings.hash, peers: peers.hash }
+        for (const [name, { hash }] of routes) hashes[name] = hash
         for (const [id, hash] of certificates) hashes[`certificate:${id}`] = hash
         const wanted = [...certificates].filter(([id, hash]) => known[`certificate:${id}`] !== hash)
         const changed = await readCertificates(
@@ -58,10 +60,13 @@ export function createDesiredState(parts: Parts): DesiredState {
           parts.secrets,
           wanted.map(([id]) => id),
         )
-        const sections = Object.entries({ settings, peers, routes })
-          .filter(([name, { hash }]) => known[name] !== hash)
-          .map(([name, { json }]) => `"${name}":${json},`)
-        const body = `${sections.join('')}"certificates":${JSON.stringify(changed)}`
+        const differing = (all: Iterable<[string, Section]>) =>
+          [...all].filter(([name, { hash }]) => known[name] !== hash)
+        const sections = differing(Object.entries({ settings, peers })).map(
+          ([name, { json }]) => `"${name}":${json},`,
+        )
+        const rows = differing(routes).map(([, { json }]) => json)
+        const body = `${sections.join('')}"routes":[${rows.join(',')}],"certificates":${JSON.stringify(changed)}`
         return `{"revision":${revision},"hashes":${JSON.stringify(hashes)},"sections":{${body}}}`
       }),
   }
@@ -92,7 +97,17 @@ async function refresh(
     nodes: !isSame('nodes'),
     domains: !isSame('domains'),
   })
-  return { stamps, peers, certificates, routeTexts, routes: sectionOfText(renderRoutes(routeTexts)) }
+  return { stamps, peers, certificates, routeTexts, routes: updateSections(made?.routes, routeTexts) }
+}
+
+function updateSections(made: Made['routes'] | undefined, { texts, changed }: RouteTexts): Made['routes'] {
+  const sections = new Map(made)
+  for (const name of changed) {
+    const routes = [...(texts.get(name)?.values() ?? [])]
+    if (routes.length > 0) sections.set(name, sectionOfText(routes.join(',')))
+    else sections.delete(name)
+  }
+  return sections
 }
 
 async function readStamps(tx: Kysely<Database>): Promise<Stamps> {
