@@ -180,6 +180,15 @@ describe('names', () => {
     expect(await resolve(local('fine.example', 80))).toBe('203.0.113.80')
   })
 
+  test('a route whose address is the same stays the same object', async () => {
+    const route = local('moving.example', 80)
+    await resolve(route)
+    const [before] = resolveTargets([route], around, names).routes
+    expect(resolveTargets([route], around, names).routes[0]).toBe(before)
+    system = async () => ['203.0.113.81']
+    expect(await refresh(route, 31_000)).toBe('203.0.113.81')
+  })
+
   test('look-ups are bounded, and names that nobody uses are forgotten', async () => {
     let running = 0
     let most = 0

@@ -20,11 +20,22 @@ export function resolveTargets(routes: readonly Route[], around: Surroundings, n
   const targets: Targets = { routes: [], problems: [] }
   for (const route of routes) {
     const found = route.system || !route.enabled ? { address: null } : findTarget(route, around, names)
-    targets.routes.push({ ...route, address: found.address })
+    targets.routes.push(withAddress(route, found.address))
     if ('reason' in found)
       targets.problems.push({ scope: { kind: 'service', id: route.id }, message: found.reason.slice(0, 500) })
   }
   return targets
+}
+
+/** The same object as long as route and address are the same: what is rendered from it is kept with it. */
+const resolved = new WeakMap<Route, ResolvedRoute>()
+
+function withAddress(route: Route, address: string | null): ResolvedRoute {
+  const before = resolved.get(route)
+  if (before?.address === address) return before
+  const after = { ...route, address }
+  resolved.set(route, after)
+  return after
 }
 
 /** The look-ups that these routes need. */

@@ -26,6 +26,7 @@ export interface HaproxyLab {
   apply(
     routes: readonly ResolvedRoute[],
     certificates?: readonly EdgeCertificate[],
+    isQuick?: boolean,
   ): ReturnType<HaproxyDriver['apply']>
   command(text: string): Promise<string>
   pid(): Promise<number>
@@ -66,12 +67,13 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
       driver.logs.on('line', (line) => logs.push(line))
       return driver
     },
-    async apply(routes, certificates = []) {
+    async apply(routes, certificates = [], isQuick = false) {
       if (!driver) throw new Error('no driver is open')
       return driver.apply({
         routes,
         certificates: [own, ...certificates],
         settings: { publicHost: PUBLIC_HOST },
+        isQuick,
       })
     },
     command: (text) => openHaproxySocket(paths.socket).send(text),

@@ -27,6 +27,17 @@ const gateway = { kind: 'gateway' as const, id: 4, address4: '10.64.0.4', subnet
 const console = makeRoute(1, { domain: null, system: true, node: { kind: 'local' }, address: null })
 const lines = (...routes: ResolvedRoute[]) => Object.fromEntries(renderRoutes(routes, HOST, digest).routes)
 
+test('a route that is still the same object is not rendered again, unless the public host is another', () => {
+  let digests = 0
+  const count = (text: string) => digest(`${text}${++digests}`)
+  const listed = [makeRoute(2, { allowedIps: ['10.0.0.0/8'] }), makeRoute(3, { blockedIps: ['10.0.0.1'] })]
+  const first = renderRoutes(listed, HOST, count)
+  expect(renderRoutes([...listed, makeRoute(4)], HOST, count).lists).toEqual(first.lists)
+  expect(digests).toBe(2)
+  renderRoutes(listed, 's2.example.com', count)
+  expect(digests).toBe(4)
+})
+
 describe('a route becomes a line', () => {
   test.each<[string, Partial<ResolvedRoute>, string, string]>([
     ['of its own domain', {}, 's2.example.com/', '2|9|10.64.0.9|8080||'],

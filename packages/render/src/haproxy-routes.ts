@@ -39,23 +39,40 @@ export function renderRoutes(
   digest: Digest,
 ): RenderedRoutes {
   const rendered: RenderedRoutes = { routes: new Map(), lists: new Map(), refused: [] }
-  const owners = new Map<string, number>()
   for (const route of [...all].sort(systemFirst)) {
-    const list = renderList(route, digest)
-    const isClosed = Route.safeParse(route).success
-    const lines = isClosed ? linesOf(route, list, publicHost.toLowerCase()) : undefined
-    const taken = lines?.map(([key]) => owners.get(key)).find((owner) => owner !== undefined)
-    const message = lines ? taken && `The address is taken by service ${taken}` : 'The service is malformed'
-    if (!lines || message) {
-      rendered.refused.push({ service: route.id, message: message || '' })
+    const { lines, list } = renderRoute(route, publicHost.toLowerCase(), digest)
+    const taken = lines?.map(([key]) => rendered.routes.get(key)).find((line) => line !== undefined)
+    if (!lines || taken !== undefined) {
+      const message = lines
+        ? `The address is taken by service ${taken?.split('|')[0]}`
+        : 'The service is malformed'
+      rendered.refused.push({ service: route.id, message })
       continue
     }
-    for (const [key, value] of lines) {
-      owners.set(key, route.id)
-      rendered.routes.set(key, value)
-    }
+    for (const [key, value] of lines) rendered.routes.set(key, value)
     for (const [key, value] of list.parts) rendered.lists.set(key, value)
   }
+  return rendered
+}
+
+interface RenderedRoute {
+  publicHost: string
+  digest: Digest
+  /** Undefined: it is malformed. */
+  lines: [string, string][] | undefined
+  list: RenderedList
+}
+
+/** Of thousands of routes a change leaves all but a few the objects they were, and their lines with them. */
+const made = new WeakMap<ResolvedRoute, RenderedRoute>()
+
+function renderRoute(route: ResolvedRoute, publicHost: string, digest: Digest): RenderedRoute {
+  const before = made.get(route)
+  if (before?.publicHost === publicHost && before.digest === digest) return before
+  const list = renderList(route, digest)
+  const lines = Route.safeParse(route).success ? linesOf(route, list, publicHost) : undefined
+  const rendered = { publicHost, digest, lines, list }
+  made.set(route, rendered)
   return rendered
 }
 

@@ -46,7 +46,7 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
     async change({ lines, wanted }) {
       if (lines.size === 0) return []
       const before = held
-      // Should anything fail on the way, nobody knows what the map holds.
+      // Unless all goes well nobody knows what the map holds.
       held = undefined
       const isFew = lines.size < MANY && ![...lines.values()].some(({ before }) => before?.endsWith(TWICE))
       if (isFew) await socket.sendAll([...lines].map(([key, line]) => commandFor(path, key, line)))
@@ -58,7 +58,7 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
       const wrong = [...lines.keys()].filter((key) => after.get(key) !== wanted.get(key))
       if (wrong.some((key) => !wanted.has(key)))
         throw new HaproxySocketError(`HAProxy did not take the change of ${path}`)
-      held = after
+      if (wrong.length === 0) held = after
       return wrong
     },
     forget() {

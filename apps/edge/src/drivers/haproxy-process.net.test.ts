@@ -111,6 +111,43 @@ describe('a HAProxy that runs', () => {
   })
 })
 
+describe('a quick apply', () => {
+  const lines = async () => (await lab.command(`show map ${lab.paths.routes}`)).trim().split('\n').length
+
+  test('makes its own changes, and leaves what somebody else changed to the next look', async () => {
+    const quick = (...ids: number[]) => lab.apply(ids.map(route), [], true)
+    await lab.apply([route(), route(3), route(4)])
+    await lab.command(`del map ${lab.paths.routes} s3.example.com/`)
+    expect(await quick(2, 3, 5)).toEqual([])
+    for (const [id, expected] of [
+      [2, 200],
+      [3, 404],
+      [4, 404],
+      [5, 200],
+    ] as const)
+      expect(await status(id)).toBe(expected)
+    expect(await lab.apply([route(), route(3), route(5)])).toEqual([])
+    expect(await status(3)).toBe(200)
+    expect(await lines()).toBe(3)
+  })
+
+  test('knows another HAProxy, and reads back what it changes', async () => {
+    await lab.apply([route(), route(3)])
+    process.kill(await lab.pid(), 'SIGKILL')
+    await driver.check()
+    await lab.command(`del map ${lab.paths.routes} s3.example.com/`)
+    expect(await lab.apply([route(), route(3)], [], true)).toEqual([])
+    expect(await status(3)).toBe(200)
+    await lab.command(`clear map ${lab.paths.routes}`)
+    const moved = { ...route(3), enabled: false }
+    expect(await lab.apply([route(), moved], [], true)).toEqual([
+      { scope: { kind: 'service', id: 3 }, message: 'HAProxy did not take the route' },
+    ])
+    expect(await lab.apply([route(), moved], [], true)).toEqual([])
+    expect(await lines()).toBe(2)
+  })
+})
+
 describe('a HAProxy that was killed', () => {
   test('is back within 2 s with 100 services, also when the edge has just been started', async () => {
     const routes = Array.from({ length: 100 }, (_, index) => route(index + 2))
