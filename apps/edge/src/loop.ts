@@ -48,6 +48,7 @@ export function createLoop(options: LoopOptions): Loop {
     await applyOnce(options, memory, memory.state)
     voice.report()
     voice.ready()
+    if (memory.outcome?.isBehind) applying.trigger()
   })
   const fetching = createFetching(options, memory, voice.report, applying.trigger)
   const timers = new Set<NodeJS.Timeout>()

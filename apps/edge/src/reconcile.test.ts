@@ -30,6 +30,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
         order.push('haproxy')
         return []
       },
+      isBehind: () => false,
       check: () => Promise.resolve(ok),
     },
     nftables: { apply: () => record('nftables'), remove: () => Promise.resolve() },

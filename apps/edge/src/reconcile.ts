@@ -19,6 +19,8 @@ export interface HaproxyPart {
     settings: TunnelSettings
     isQuick: boolean
   }): Promise<Problem[]>
+  /** The last apply left something for the next one, which shall come at once. */
+  isBehind(): boolean
   check(): Promise<PartState>
 }
 
@@ -48,6 +50,8 @@ export interface Below {
 export interface Outcome {
   /** True when everything that is there was read back and is as wanted. */
   isApplied: boolean
+  /** The next pass shall come at once: this one had to leave something, so as not to hold up what is newer. */
+  isBehind: boolean
   problems: Problem[]
   dataPlane: DataPlane
   below: Below
@@ -70,8 +74,10 @@ export async function reconcile(
   const above = await led
   const { wireguard, nftables } = below
   const dataPlane = { haproxy: above.part, wireguard: wireguard.part, nftables: nftables.part }
+  const isBehind = above.part.state === 'ok' && parts.haproxy.isBehind()
   return {
-    isApplied: isAllRight(dataPlane),
+    isApplied: isAllRight(dataPlane) && !isBehind,
+    isBehind,
     problems: tidy([
       ...above.problems,
       ...wireguard.problems,

@@ -29,6 +29,7 @@ export function makePaperHaproxy(): PaperHaproxy {
       if (paper.failure) throw paper.failure
       return paper.problems
     },
+    isBehind: () => false,
     check: async () => paper.state,
     async setNodeStates(states) {
       paper.nodes = states

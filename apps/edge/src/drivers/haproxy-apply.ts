@@ -33,6 +33,8 @@ export interface Apply {
   /** @param problems collects what cannot be had, also when HAProxy itself fails and this throws. */
   apply(wanted: HaproxyWanted, problems: Problem[]): Promise<RunningHaproxy>
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
+  /** More certificates wait than the last apply could load without holding up all else. */
+  isBehind(): boolean
 }
 
 export function createApply(parts: ApplyParts): Apply {
@@ -49,6 +51,7 @@ export function createApply(parts: ApplyParts): Apply {
   // What an edge before us left undone is looked for once.
   let isThorough = true
   let pid = 0
+  let isBehind = false
 
   /** Another HAProxy may hold anything, and may have been started from other files. */
   function meet(running: RunningHaproxy | undefined): void {
@@ -92,6 +95,7 @@ export function createApply(parts: ApplyParts): Apply {
           problems.push({ scope: { kind: 'certificate', id }, message })
       }
     },
+    isBehind: () => isBehind,
     async setNodeStates(states) {
       const down = [...states].filter(([, state]) => state === 'down')
       nodes = new Map(down.map(([id]): [string, string] => [String(id), 'down']))
@@ -108,7 +112,7 @@ export function createApply(parts: ApplyParts): Apply {
     rendered: RenderedRoutes,
     certificates: CertificateFiles,
   ): Promise<number[]> {
-    await loader.apply(certificates)
+    isBehind = !(await loader.apply(certificates, wanted.isQuick ?? false))
     if (nodes) await applyMap(maps.nodes, nodes)
     // A route must never name a list that is not there yet, nor one that is already gone.
     await applyMap(maps.lists, rendered.lists, 'others too')

@@ -1,3 +1,4 @@
+import type { EdgeCertificate } from '@postern/contract/desired-state'
 import { listed, renderCertificateLine } from '@postern/render/haproxy-certificates'
 import type { HaproxyPaths } from '@postern/render/haproxy-paths'
 import {
@@ -10,8 +11,12 @@ import {
 import type { HaproxySocket } from './haproxy-socket.ts'
 
 export interface CertificateLoader {
-  /** Makes the certificates of the running HAProxy those of the files; refused ones are noted in `files`. */
-  apply(files: CertificateFiles): Promise<void>
+  /**
+   * Makes the certificates of the running HAProxy those of the files; refused ones are noted in `files`.
+   * @param isQuick what this HAProxy has refused before is not offered again.
+   * @returns false when there are so many new ones that some have to wait for the next call
+   */
+  apply(files: CertificateFiles, isQuick: boolean): Promise<boolean>
   /** From now on nothing is known of what HAProxy holds: it is another one. */
   forget(): void
 }
@@ -23,45 +28,72 @@ export function createCertificateLoader(
 ): CertificateLoader {
   // Path → fingerprint, as read from this HAProxy; the names are read at every apply, the contents once.
   const seen = new Map<string, string>()
-  return {
-    async apply(files) {
-      const names = await readNames(socket, paths)
-      for (const path of seen.keys()) if (!names.includes(path)) seen.delete(path)
-      await observe(
-        socket,
-        seen,
-        names.filter((path) => !seen.has(path)),
-      )
-      const loaded: StoredCertificate[] = []
-      for (const stored of [...files.stored.values()]) {
-        const now = seen.get(stored.path)
-        if (stored.replaced === undefined && now === stored.fingerprint) continue
-        const reason = await load(socket, stored, now !== undefined)
-        if (reason === undefined) loaded.push(stored)
-        else await store.refuse(files, stored, reason)
+  // PEM → why this HAProxy refused it.
+  const refusals = new Map<string, string>()
+
+  /** @returns those that were loaded, and whether that is all */
+  async function loadAll(files: CertificateFiles): Promise<{ loaded: StoredCertificate[]; isAll: boolean }> {
+    const loaded: StoredCertificate[] = []
+    const deadline = Date.now() + LOAD_FOR
+    let isAll = true
+    for (const stored of [...files.stored.values()]) {
+      const now = seen.get(stored.path)
+      if (stored.replaced === undefined && now === stored.fingerprint) continue
+      const known = refusals.get(stored.pem)
+      if (known === undefined && now === undefined && Date.now() > deadline) {
+        isAll = false
+        continue
       }
+      const reason = known ?? (await load(socket, stored, now !== undefined))
+      if (reason === undefined) loaded.push(stored)
+      else {
+        refusals.set(stored.pem, reason)
+        await store.refuse(files, stored, reason)
+      }
+    }
+    await observe(
+      socket,
+      seen,
+      loaded.map(({ path }) => path),
+    )
+    return { loaded, isAll }
+  }
+
+  return {
+    async apply(files, isQuick) {
+      if (!isQuick) refusals.clear()
+      const names = await readNames(socket, paths)
+      for (const path of seen.keys()) if (!names.has(path)) seen.delete(path)
       await observe(
         socket,
         seen,
-        loaded.map(({ path }) => path),
+        [...names].filter((path) => !seen.has(path)),
       )
-      await applyList(socket, paths, files)
+      const { loaded, isAll } = await loadAll(files)
+      const served = inUse(files).filter(({ id }) => seen.has(paths.certificate(id)))
+      await applyList(socket, paths, served)
       for (const stored of loaded)
         if (seen.get(stored.path) !== stored.fingerprint) await store.refuse(files, stored, NOT_TAKEN)
       const kept = keptPaths(paths, files)
       for (const path of names) if (!kept.has(path)) await socket.send(`del ssl cert ${path}`)
       await store.sweep(files)
+      return isAll
     },
-    forget: () => seen.clear(),
+    forget() {
+      seen.clear()
+      refusals.clear()
+    },
   }
 }
 
+/** How long new certificates may hold up what else there is to apply, in ms: each takes HAProxy one to four. */
+const LOAD_FOR = 250
 const NOT_TAKEN = 'HAProxy did not take the certificate'
 
 /** The paths of our certificates in HAProxy. */
-async function readNames(socket: HaproxySocket, paths: HaproxyPaths): Promise<string[]> {
+async function readNames(socket: HaproxySocket, paths: HaproxyPaths): Promise<Set<string>> {
   const names = (await socket.send('show ssl cert')).split('\n')
-  return names.filter((name) => name.startsWith(`${paths.certificates}/`))
+  return new Set(names.filter((name) => name.startsWith(`${paths.certificates}/`)))
 }
 
 async function observe(
@@ -91,10 +123,14 @@ async function load(
 }
 
 /** The list of names. A line that is not as wanted is taken out and put in again. */
-async function applyList(socket: HaproxySocket, paths: HaproxyPaths, files: CertificateFiles): Promise<void> {
+async function applyList(
+  socket: HaproxySocket,
+  paths: HaproxyPaths,
+  served: readonly EdgeCertificate[],
+): Promise<void> {
   const list = paths.certificateList
   const wanted = new Map(
-    listed(inUse(files)).map((each) => [paths.certificate(each.id), renderCertificateLine(each, paths)]),
+    listed(served).map((each) => [paths.certificate(each.id), renderCertificateLine(each, paths)]),
   )
   const current = await readList(socket, paths)
   for (const [path, lines] of current) {

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../test/haproxy-lab.ts'
+import {
+  type HaproxyLab,
+  makeConsoleRoute,
+  makeHaproxyLab,
+  makeLabCertificate,
+  makeLabRoute,
+  PUBLIC_HOST,
+} from '../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../test/upstream.ts'
 import { openSocket, visit } from '../../test/visitor.ts'
 import { listOwnProcesses } from './haproxy-observe.ts'
@@ -47,6 +54,29 @@ describe('with 5,000 routes', () => {
     expect(await lab.apply([])).toEqual([])
     expect((await visit({ port: lab.httpsPort, host: 'moved-s3000.example.com' })).status).toBe(404)
     expect(await lab.pid()).toBe(pid)
+  })
+})
+
+describe('1,000 new certificates', () => {
+  test('do not hold up a route, and all come', async () => {
+    const driver = await lab.open()
+    const own = await makeLabCertificate(0, [PUBLIC_HOST])
+    const many = Array.from({ length: 1000 }, (_, i) => ({
+      ...own,
+      id: i + 1,
+      domains: [`s${i + 2}.example.com`],
+    }))
+    const wanted = { certificates: [own, ...many], settings: { publicHost: PUBLIC_HOST }, isQuick: true }
+    await lab.apply([])
+    let passes = 0
+    do {
+      const routes = [makeLabRoute(2 + passes++, upstream.port)]
+      expect(await driver.apply({ ...wanted, routes })).toEqual([])
+      expect(await status(1 + passes)).toBe(200)
+    } while (driver.isBehind())
+    expect(passes).toBeGreaterThan(1)
+    const list = await lab.command(`show ssl crt-list ${lab.paths.certificateList}`)
+    expect(list.match(/\.pem/g)).toHaveLength(1000)
   })
 })
 

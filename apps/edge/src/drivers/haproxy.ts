@@ -46,6 +46,8 @@ export interface HaproxyDriver {
    * one after another.
    */
   apply(wanted: HaproxyWanted): Promise<Problem[]>
+  /** The last apply left certificates for the next one, which shall come at once. */
+  isBehind(): boolean
   /** Whether HAProxy answers; one that is dead or stuck is started again from the files. */
   check(): Promise<PartState>
   /** Nodes that are `down` are answered for by our own page. */
@@ -65,7 +67,15 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const user = await findProxyUser()
   const listener = createLogListener(paths.logPort, [0, process.getuid?.() ?? 0, ...(user ? [user.uid] : [])])
   const converger = createConverger(options.exec, paths, haproxy)
-  const { apply, setNodeStates } = createApply({ options, paths, socket, haproxy, converger, listener, user })
+  const { apply, setNodeStates, isBehind } = createApply({
+    options,
+    paths,
+    socket,
+    haproxy,
+    converger,
+    listener,
+    user,
+  })
   const health = createHealth()
   const lock = createLock()
 
@@ -93,6 +103,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
 
   return {
     logs: listener.logs,
+    isBehind,
     apply: (wanted) => lock.run(() => applyAndTell(wanted)),
     check: async () => (lock.isBusy() ? health.state() : await lock.run(check)),
     setNodeStates: (states) => lock.run(() => setNodeStates(states)),
