@@ -17,6 +17,18 @@ it('makes the tunnel right also while HAProxy takes its time', async () => {
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
 })
 
+it('a machine that cannot be looked at is a problem, and ends nothing', async () => {
+  const observeMachine = () => {
+    throw new Error('no right to read')
+  }
+  const order: string[] = []
+  const parts = { ...partsThatRecord(order, 0), observeMachine }
+  const outcome = await reconcile(parts, makeState(), { kept: undefined, isQuick: false })
+  expect(outcome.problems).toEqual([{ scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }])
+  expect(outcome.isApplied).toBe(false)
+  expect(order).toEqual(['nftables', 'wireguard'])
+})
+
 function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts {
   const ok = { state: 'ok', detail: '' } as const
   const record = (name: string): Promise<PartResult> => {

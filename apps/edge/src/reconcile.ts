@@ -111,13 +111,15 @@ async function applyHaproxy(
   state: DesiredState,
   isQuick: boolean,
 ): Promise<PartResult> {
-  const { routes, problems } = await findTargets(parts, state)
   const { certificates, settings } = state
+  const unresolved: Problem[] = []
   const result = await attempt(parts, 'HAProxy', async () => {
+    const { routes, problems } = await findTargets(parts, state)
+    unresolved.push(...problems)
     const found = await parts.haproxy.apply({ routes, certificates, settings, isQuick })
     return { part: await parts.haproxy.check(), problems: found }
   })
-  return { ...result, problems: [...problems, ...result.problems] }
+  return { ...result, problems: [...unresolved, ...result.problems] }
 }
 
 async function findTargets(parts: ReconcileParts, state: DesiredState): Promise<Targets> {

@@ -99,6 +99,22 @@ describe('open connections', () => {
     await mute.close()
   })
 
+  test('of a crowd end within 5 s as well', async () => {
+    const { httpsPort: port } = lab
+    const crowd: OpenSocket[] = []
+    for (let source = 10; source < 70; source++) {
+      const from = `127.0.0.${source}`
+      const some = Array.from({ length: 25 }, () => openSocket({ port, host: 'a.example.com', from }))
+      crowd.push(...(await Promise.all(some)))
+    }
+    const start = performance.now()
+    await lab.apply(routes({ enabled: false }))
+    await until('all to end', () => crowd.every((each) => !each.isOpen()))
+    expect(performance.now() - start).toBeLessThan(5000)
+    expect(await b.echo('still here')).toBe(true)
+    b.close()
+  })
+
   test('that an edge before us left behind are found', async () => {
     await lab.open()
     // As when the edge dies between the change of the map and the end of the connections.
