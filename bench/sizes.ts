@@ -3,7 +3,7 @@ export const SIZES = {
   nodes: { heavy: 10_000, light: 100 },
   services: { heavy: 20_000, light: 100 },
   /** Of an installation with a real edge. */
-  routes: { heavy: 5000, light: 10 },
+  routes: { heavy: 20_000, light: 10 },
   certificates: { heavy: 500, light: 10 },
 } as const
 

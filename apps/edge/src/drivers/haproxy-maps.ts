@@ -32,7 +32,9 @@ export interface RuntimeMap {
 
 /** The file of a map; HAProxy takes the first blank as the end of the key. */
 export function formatMap(entries: Entries): string {
-  return [...entries].map(([key, value]) => `${key} ${value}\n`).join('')
+  let text = ''
+  for (const [key, value] of entries) text += `${key} ${value}\n`
+  return text
 }
 
 export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMap {
