@@ -164,7 +164,7 @@ describe('the state', () => {
     const first = await fetchState(server)
     expect(Object.keys(first.sections).sort()).toEqual(['certificates', 'peers', 'routes', 'settings'])
     const same = await fetchState(server, first.hashes)
-    expect(same.sections).toEqual({ certificates: [] })
+    expect(same.sections).toEqual({ routes: [], certificates: [] })
     await client.patch(`/api/services/${node.id}/http/${service.id}`, { backendPort: 9 })
     const next = await fetchState(server, first.hashes)
     expect(Object.keys(next.sections).sort()).toEqual(['certificates', 'routes'])
@@ -177,7 +177,8 @@ describe('the state', () => {
     server.context.live.update([
       { nodeId: 1, latestHandshake: 1, rx: 1, tx: 1, clientIp: null, reachable: true },
     ])
-    expect(await fetchState(server, hashes)).toEqual({ hashes, revision, sections: { certificates: [] } })
+    const sections = { routes: [], certificates: [] }
+    expect(await fetchState(server, hashes)).toEqual({ hashes, revision, sections })
   })
 
   it('has a node as a peer once it has a key, and not while it is disabled', async () => {
