@@ -42,7 +42,7 @@ function reportsOf(state: () => ReturnType<typeof makeState>) {
   const reports = new EventTarget()
   let applied = 0
   loop = createLoop({
-    haproxy: { apply: async () => [], check: async () => part },
+    haproxy: { apply: async () => [], check: async () => part, isBehind: () => false },
     wireguard: driver,
     nftables: driver,
     names: {

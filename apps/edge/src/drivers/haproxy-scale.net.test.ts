@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeRealCertificate } from '../../test/certificate.ts'
 import {
   type HaproxyLab,
   makeConsoleRoute,
   makeHaproxyLab,
-  makeLabCertificate,
   makeLabRoute,
   PUBLIC_HOST,
 } from '../../test/haproxy-lab.ts'
@@ -60,7 +60,7 @@ describe('with 5,000 routes', () => {
 describe('1,000 new certificates', () => {
   test('do not hold up a route, and all come', async () => {
     const driver = await lab.open()
-    const own = await makeLabCertificate(0, [PUBLIC_HOST])
+    const own = await makeRealCertificate(0, [PUBLIC_HOST])
     const many = Array.from({ length: 1000 }, (_, i) => ({
       ...own,
       id: i + 1,
