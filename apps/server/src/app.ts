@@ -3,7 +3,7 @@ import websocket from '@fastify/websocket'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { serveConsole } from './http/console.ts'
-import { answerError } from './http/errors.ts'
+import { answerBadAddress, answerError } from './http/errors.ts'
 import { addHooks } from './http/hooks.ts'
 import { StreamRegistry } from './http/sse.ts'
 import { ROUTES } from './routes/index.ts'
@@ -36,8 +36,7 @@ export async function buildApp(context: Context, { trustForwarded }: AppOptions)
     genReqId: () => context.randomBytes(9).toString('base64url'),
     routerOptions: { maxParamLength: 253 },
     forceCloseConnections: true,
-    // An address that cannot be decoded: Fastify's own words would repeat it, with the token in it.
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    frameworkErrors: answerBadAddress,
   })
   const streams = new StreamRegistry()
   app.decorate('context', context)

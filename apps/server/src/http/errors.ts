@@ -24,6 +24,17 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   reply.code(status).send({ ...body, requestId: request.id })
 }
 
+/**
+ * An address that cannot be decoded. Fastify's own words would repeat it, with the token in it, and none of our hooks
+ * runs: a socket that asked for an upgrade would stay open for ever, because nobody reads from it.
+ */
+export function answerBadAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' })
+  reply.header('connection', 'close')
+  reply.raw.once('finish', () => request.raw.socket.destroySoon())
+  answerError(error, request, reply)
+}
+
 function describe(error: unknown): Answer {
   if (error instanceof NotFoundError) return answer(404, error)
   if (error instanceof ValidationError) return answer(422, error, error.errors)

@@ -1,14 +1,18 @@
+import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AppOptions } from '../app.ts'
-import { ForbiddenError } from '../core/errors.ts'
+import { ForbiddenError, NotFoundError } from '../core/errors.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+const SOCKETS: ReadonlySet<string> = new Set([endpoints.agentSocket.path, endpoints.edgeSocket.path])
 
 /** What every request goes through, whatever it asks for. */
 export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): void {
   app.addHook('onRequest', async (request, reply) => {
-    if (!READS.has(request.method)) refuseForeignOrigin(request)
     if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store')
+    if (!READS.has(request.method)) refuseForeignOrigin(request)
+    // The library would first upgrade it, for anybody, and take a frame of full size before it hangs up.
+    if (request.ws && !SOCKETS.has(request.routeOptions.url ?? '')) throw new NotFoundError('Page')
     if (trustForwarded && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=15552000')
   })

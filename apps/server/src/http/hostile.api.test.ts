@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
@@ -113,6 +114,29 @@ test('a socket opens for a bearer only, not for what a browser adds by itself or
       expect(await dial(`${path}?token=${credential}`, {})).toBe(refused)
     }
   expect(await dial('/api/agent/socket', { authorization: `Bearer ${node}` })).toBe('open')
+})
+
+const UPGRADE = [
+  'Host: x',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+]
+const dialRaw = (target: string) => sendRaw([`GET ${target} HTTP/1.1`, ...UPGRADE, '', ''].join('\r\n'))
+const countConnections = () =>
+  new Promise<number>((resolve) => server.app.server.getConnections((_, count) => resolve(count)))
+
+test('what is no socket does not become one, with whatever credential', async () => {
+  for (const target of ['/', '/docs', '/nothing', '/api/health', '/api/nodes', `/api/nodes?token=${token}`])
+    expect(await dialRaw(target)).toMatch(/^HTTP\/1\.1 404 /)
+})
+
+test('an upgrade to an address that cannot be read is hung up on', async () => {
+  const before = await countConnections()
+  for (const target of ['/%zz', '/%ff', '/docs/%ff'])
+    expect(await dialRaw(target)).toMatch(/^HTTP\/1\.1 4\d\d /)
+  await until('no connection more than before', async () => (await countConnections()) <= before)
 })
 
 test('a cookie is not believed when another site has the browser send it', async () => {

@@ -110,8 +110,10 @@ test('a foreign origin may not change anything, our own may', async () => {
     'null',
     'https://postern.example',
     'https://app.postern.example:8443',
-  ])
-    expect((await send(origin)).statusCode).toBe(403)
+  ]) {
+    const { statusCode, headers } = await send(origin)
+    expect([statusCode, headers['cache-control']]).toEqual([403, 'no-store'])
+  }
   expect((await send('https://postern.example:8443')).statusCode).toBe(201)
 })
 
