@@ -6,6 +6,7 @@ import { type Authority, loadAuthority } from './certificates/authority.ts'
 import { createLiveBus, type LiveBus } from './changes/live.ts'
 import type { ServerConfig } from './config.ts'
 import { type AgentBundle, readAgentBundle } from './core/agent-bundle.ts'
+import { type Attempts, createAttempts } from './core/attempts.ts'
 import { createDesiredState, type DesiredState } from './core/desired-state.ts'
 import { createResolver, type Resolver } from './core/dns-check.ts'
 import { createEdgeHub, type EdgeHub } from './core/edges.ts'
@@ -43,6 +44,8 @@ export interface Context extends World {
   readonly edges: EdgeHub
   readonly feeds: Feeds
   readonly loginLimits: LoginLimits
+  /** Keys that nodes registered: each is a change that every edge hears of. */
+  readonly keyAttempts: Attempts
   /** Checking a password takes 128 MB and a thread for a third of a second. */
   readonly passwordGate: Gate
   readonly authority: Authority
@@ -96,6 +99,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       edges: createEdgeHub({ db, bus, live, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
+      keyAttempts: createAttempts(world.clock),
       passwordGate: createGate(2, 50),
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,

@@ -1,13 +1,10 @@
 import { findIp, formatIp } from '@postern/net/ip'
-import { TooManyError } from './errors.ts'
+import { createAttempts } from './attempts.ts'
 
-const WINDOW_MS = 10 * 60 * 1000
 /** Wrong passwords of one account from one address; a lock on the account alone would let anyone lock the admin out. */
 const PER_ACCOUNT = 5
 /** Wrong passwords from one address over all accounts. */
 const PER_ADDRESS = 30
-/** Bounded memory: the oldest entries go first. */
-const MAX_KEYS = 20_000
 
 /** Counts attempts to sign in. */
 export interface LoginLimits {
@@ -17,31 +14,8 @@ export interface LoginLimits {
   forgive(username: string, address: string): void
 }
 
-interface Count {
-  count: number
-  /** ms since the epoch. */
-  until: number
-}
-
 export function createLoginLimits(clock: () => number): LoginLimits {
-  const counts = new Map<string, Count>()
-  const add = (key: string, by: number) => {
-    const now = clock()
-    const known = counts.get(key)
-    const entry = known && known.until > now ? known : { count: 0, until: now + WINDOW_MS }
-    entry.count += by
-    counts.delete(key)
-    if (entry.count > 0) counts.set(key, entry)
-    for (const oldest of counts.keys()) {
-      if (counts.size <= MAX_KEYS) break
-      counts.delete(oldest)
-    }
-  }
-  const check = (key: string, max: number) => {
-    const known = counts.get(key)
-    const wait = (known?.until ?? 0) - clock()
-    if (known && wait > 0 && known.count >= max) throw new TooManyError(Math.ceil(wait / 1000))
-  }
+  const { check, add, forget } = createAttempts(clock)
   return {
     take(username, address) {
       const network = networkOf(address)
@@ -54,7 +28,7 @@ export function createLoginLimits(clock: () => number): LoginLimits {
     },
     forgive(username, address) {
       const network = networkOf(address)
-      counts.delete(`${network} ${username}`)
+      forget(`${network} ${username}`)
       add(network, -1)
     },
   }

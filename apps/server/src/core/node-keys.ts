@@ -7,9 +7,12 @@ import { getNodeRow, refuseLocal } from './node-records.ts'
 import { changeNode } from './nodes.ts'
 import { createWireGuardKeys } from './wireguard-keys.ts'
 
+/** New keys of one node in ten minutes. An agent makes one when it is connected, a hostile one without end. */
+const MAX_KEYS = 20
+
 /**
  * An agent made the node's key itself: whatever key was stored here is erased.
- * @throws NotFoundError, ConflictError when another end of the tunnel has this key
+ * @throws NotFoundError, TooManyError, ConflictError when another end of the tunnel has this key
  */
 export async function registerNodeKey(
   context: Context,
@@ -19,6 +22,8 @@ export async function registerNodeKey(
 ): Promise<void> {
   const row = await getNodeRow(context.db, nodeId)
   if (row.public_key === publicKey && row.private_key === null) return
+  context.keyAttempts.check(String(nodeId), MAX_KEYS)
+  context.keyAttempts.add(String(nodeId), 1)
   await changeNode(context, actor, nodeId, 'key registered', async (tx, { updated_at }) => {
     const other = await tx
       .selectFrom('nodes')
@@ -50,7 +55,14 @@ export async function getNodeFile(context: Context, actor: string, id: number): 
 
 async function createKey(context: Context, actor: string, row: NodeRow): Promise<string> {
   const keys = createWireGuardKeys(context.randomBytes(32))
+  let privateKey = context.secrets.seal(keys.privateKey)
   await changeNode(context, actor, row.id, 'key made', async (_tx, now) => {
+    const { updated_at } = now
+    // Another download was faster.
+    if (now.private_key !== null) {
+      privateKey = now.private_key
+      return { updated_at }
+    }
     // A new key would cut off the agent that holds the present one.
     if (now.public_key !== null)
       throw new ConflictError(
@@ -58,11 +70,7 @@ async function createKey(context: Context, actor: string, row: NodeRow): Promise
         [],
         'agent_key',
       )
-    return {
-      public_key: keys.publicKey,
-      private_key: context.secrets.seal(keys.privateKey),
-      updated_at: now.updated_at,
-    }
+    return { public_key: keys.publicKey, private_key: privateKey, updated_at }
   })
-  return keys.privateKey
+  return context.secrets.open(privateKey)
 }

@@ -89,9 +89,37 @@ describe('registering a key', () => {
     expect((await register(b.token, 'x')).statusCode).toBe(422)
     expect((await getConfig(b.token)).json().publicKey).toBe(null)
   })
+
+  it('is refused after too many, so that a node cannot keep the edges busy', async () => {
+    const hostile = await createNode({ name: 'hostile' })
+    const other = await createNode({ name: 'other' })
+    for (let i = 0; i < 20; i++) expect((await register(hostile.token, key(100 + i))).statusCode).toBe(200)
+    const refused = await register(hostile.token, key(99))
+    expect(refused.statusCode).toBe(429)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await register(hostile.token, key(119))).statusCode).toBe(200)
+    expect((await register(other.token, key(98))).statusCode).toBe(200)
+  })
 })
 
 describe('the socket', () => {
+  it('is there a few times for each node, and the oldest goes first', async () => {
+    const node = await createNode({ name: 'many' })
+    const closed: number[] = []
+    const sockets: WebSocket[] = []
+    for (let i = 0; i < 6; i++) {
+      const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
+        headers: bearer(node.token),
+      })
+      socket.on('close', () => closed.push(i))
+      await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+      sockets.push(socket)
+    }
+    await until('the end of the oldest', () => closed.length === 2)
+    expect(closed).toEqual([0, 1])
+    for (const socket of sockets) socket.terminate()
+  })
+
   it('hints at once and when this node changes, and only then', async () => {
     const mine = await createNode({ name: 'mine' })
     const other = await createNode({ name: 'other' })

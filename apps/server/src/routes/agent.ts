@@ -1,6 +1,7 @@
 import type { AgentHint } from '@postern/contract/agent'
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
 import { getAgentConfig } from '../core/agent-config.ts'
 import { registerNodeKey } from '../core/node-keys.ts'
 import { keepAlive, sendFrame } from '../http/frames.ts'
@@ -8,6 +9,8 @@ import { route } from '../http/route.ts'
 import { socketRoute } from '../http/socket.ts'
 
 const CHANGED: AgentHint = { type: 'changed' }
+/** Of one node: enough for a machine that was copied with its token, too few to fill the server with. */
+const MAX_SOCKETS = 4
 
 export function agentRoutes(app: FastifyInstance): void {
   route(app, endpoints.agentConfig, ({ context, caller }) => getAgentConfig(context, caller.nodeId))
@@ -15,8 +18,10 @@ export function agentRoutes(app: FastifyInstance): void {
     await registerNodeKey(context, actor, caller.nodeId, body.publicKey)
     return await getAgentConfig(context, caller.nodeId)
   })
+  const sockets = new Map<number, Set<WebSocket>>()
   socketRoute(app, endpoints.agentSocket, (socket, { context, caller }) => {
     keepAlive(socket)
+    enter(sockets, caller.nodeId, socket)
     const stop = context.bus.listen((hint) => {
       if (hint.kind !== 'changed' || !hint.touched.nodes?.includes(caller.nodeId)) return
       sendFrame(socket, CHANGED)
@@ -28,5 +33,17 @@ export function agentRoutes(app: FastifyInstance): void {
     socket.on('message', () => socket.close(1008, 'nothing is expected here'))
     socket.on('close', stop)
     socket.on('error', () => socket.terminate())
+  })
+}
+
+/** The oldest of too many is dropped: it may be the one whose other end is long gone. */
+function enter(sockets: Map<number, Set<WebSocket>>, nodeId: number, socket: WebSocket): void {
+  const own = sockets.get(nodeId) ?? new Set()
+  sockets.set(nodeId, own.add(socket))
+  const [oldest] = own
+  if (own.size > MAX_SOCKETS) oldest?.terminate()
+  socket.on('close', () => {
+    own.delete(socket)
+    if (own.size === 0) sockets.delete(nodeId)
   })
 }

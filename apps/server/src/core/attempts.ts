@@ -1,0 +1,43 @@
+import { TooManyError } from './errors.ts'
+
+const WINDOW_MS = 10 * 60 * 1000
+/** Bounded memory: the oldest entries go first. */
+const MAX_KEYS = 20_000
+
+/** Counts, each for ten minutes from its first attempt. */
+export interface Attempts {
+  /** @throws TooManyError when the key has `max` already. */
+  check(key: string, max: number): void
+  add(key: string, by: number): void
+  forget(key: string): void
+}
+
+interface Count {
+  count: number
+  /** ms since the epoch. */
+  until: number
+}
+
+export function createAttempts(clock: () => number): Attempts {
+  const counts = new Map<string, Count>()
+  return {
+    check(key, max) {
+      const known = counts.get(key)
+      const wait = (known?.until ?? 0) - clock()
+      if (known && wait > 0 && known.count >= max) throw new TooManyError(Math.ceil(wait / 1000))
+    },
+    add(key, by) {
+      const now = clock()
+      const known = counts.get(key)
+      const entry = known && known.until > now ? known : { count: 0, until: now + WINDOW_MS }
+      entry.count += by
+      counts.delete(key)
+      if (entry.count > 0) counts.set(key, entry)
+      for (const oldest of counts.keys()) {
+        if (counts.size <= MAX_KEYS) break
+        counts.delete(oldest)
+      }
+    },
+    forget: (key) => void counts.delete(key),
+  }
+}
