@@ -43,6 +43,13 @@ test('the file holds all that wg-quick needs, and is the same the next time', as
   expect((await client.get('/api/nodes/2/download')).body).toBe(answer.body)
 })
 
+test('downloads side by side get the same file', async () => {
+  await client.post('/api/nodes', { name: 'a' })
+  const answers = await Promise.all(Array.from({ length: 5 }, () => client.get('/api/nodes/2/download')))
+  expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1)
+  expect(answers[0]?.statusCode).toBe(200)
+})
+
 test('a name without any plain character still makes a file name', async () => {
   await client.post('/api/nodes', { name: '../../“”' })
   const answer = await client.get('/api/nodes/2/download')
