@@ -67,7 +67,7 @@ export const realWorld: World = {
 
 /**
  * Opens the databases below the data directory and builds what lives on them, in order.
- * @throws SecretsError, DatabaseTooNewError, or the system's error for a directory that is not there.
+ * @throws SecretsError, DatabaseError, DatabaseTooNewError, or the system's error for a directory that is not there.
  */
 export async function buildContext(config: ServerConfig, log: Logger, world: World): Promise<Context> {
   const ends: (() => void | Promise<void>)[] = []
@@ -76,10 +76,12 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
   }
   try {
     mkdirSync(config.paths.serverDir, { recursive: true, mode: 0o700 })
-    const databaseExists = existsSync(config.paths.database)
-    const secrets = createSecrets(readSecretKey(config.paths.secretKey, databaseExists))
-    const db = openDatabase(config.paths.database)
+    const { database, secretKey } = config.paths
+    const db = openDatabase(database, !existsSync(secretKey))
     ends.push(() => db.destroy())
+    // The installation's own secrets are in the settings before anything else is sealed.
+    const isSealed = (await db.selectFrom('settings').select('key').limit(1).execute()).length > 0
+    const secrets = createSecrets(readSecretKey(secretKey, isSealed))
     const liveDb = openLiveDatabase(config.paths.liveDatabase)
     ends.push(() => liveDb.destroy())
     const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))

@@ -17,7 +17,7 @@ export interface RunningServer {
 /**
  * The server as a whole: one context, and an application for each of its two ways in. Only what comes through the
  * socket, from HAProxy, is believed about where it came from.
- * @throws ListenError, SecretsError, DatabaseTooNewError, EdgeTokenError
+ * @throws ListenError, SecretsError, DatabaseError, DatabaseTooNewError, EdgeTokenError
  */
 export async function startServer(config: ServerConfig): Promise<RunningServer> {
   const log = createLog(config.settings.POSTERN_LOG_LEVEL, process.stderr)

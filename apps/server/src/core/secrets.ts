@@ -44,9 +44,9 @@ export function createSecrets(key: Buffer): Secrets {
  * Reads the key file, or makes it (0600) when there is none and none was ever used.
  * @throws SecretsError when the file is no key, or is missing beside a database that was sealed with it.
  */
-export function readSecretKey(file: string, databaseExists: boolean): Buffer {
+export function readSecretKey(file: string, isUsed: boolean): Buffer {
   if (!existsSync(file)) {
-    if (databaseExists) throw new SecretsError(`${file} is missing: restore it together with the database`)
+    if (isUsed) throw new SecretsError(`${file} is missing: restore it together with the database`)
     writeFileSync(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`, {
       mode: 0o600,
       flag: 'wx',

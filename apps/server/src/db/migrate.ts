@@ -27,6 +27,7 @@ export function migrate(database: DatabaseSync, migrations: readonly string[]): 
   }
 }
 
-function versionOf(database: DatabaseSync): number {
+/** How many steps a database has; 0 when there is nothing in it. */
+export function versionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.user_version ?? 0)
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -14,6 +14,8 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'pt-db-'))
 })
 afterEach(() => rmSync(dir, { recursive: true }))
+
+const FIGURES = { latest_handshake: 1, rx: 1, tx: 1, client_ip: null, reachable: 1 } as const
 
 test('a commit is on the disk when it returns; figures may wait', async () => {
   const pragma = async (
@@ -39,6 +41,31 @@ test('opening again changes nothing, and keeps the rows', async () => {
   const second = openDatabase(file)
   expect(await second.selectFrom('settings').selectAll().execute()).toEqual([{ key: 'k', value: 'v' }])
   await second.destroy()
+})
+
+test('a damaged database is said, and left as it is', async () => {
+  const file = join(dir, 'a.db')
+  writeFileSync(file, 'not a database'.repeat(1000))
+  expect(() => openDatabase(file)).toThrow(`${file} is damaged: restore it together with secret.key`)
+})
+
+test('damaged figures do not keep the server from starting', async () => {
+  const file = join(dir, 'live.db')
+  const garbage = 'not a database'.repeat(1000)
+  const whole = openLiveDatabase(file)
+  for (let node_id = 0; node_id < 500; node_id++)
+    await whole
+      .insertInto('figures')
+      .values({ ...FIGURES, node_id })
+      .execute()
+  await whole.destroy()
+  const torn = readFileSync(file)
+  for (const content of [garbage, torn.subarray(0, 4096), torn.fill(7, 8192)]) {
+    writeFileSync(file, content)
+    const live = openLiveDatabase(file)
+    expect(await live.selectFrom('figures').selectAll().execute()).toEqual([])
+    await live.destroy()
+  }
 })
 
 test('an upgrade is made as a whole or not at all', () => {

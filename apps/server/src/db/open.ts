@@ -1,29 +1,68 @@
+import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import { migrate } from './migrate.ts'
+import { migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
 import type { Database, LiveDatabase } from './schema.ts'
 
-/** Opens the database and brings it up to date. A commit is on the disk when it returns. */
-export function openDatabase(file: string): Kysely<Database> {
-  return open<Database>(file, 'FULL', MIGRATIONS)
+/** The file cannot be used; the message says what to do. */
+export class DatabaseError extends Error {
+  readonly code = 'database'
 }
 
-/** Opens the file of figures that may be lost in a crash. */
+/**
+ * Opens the database and brings it up to date. A commit is on the disk when it returns.
+ * @param mayBegin whether an empty one is the beginning of an installation, and not the loss of one
+ * @throws DatabaseError, DatabaseTooNewError
+ */
+export function openDatabase(file: string, mayBegin = true): Kysely<Database> {
+  return open<Database>(file, 'FULL', (database) => {
+    if (!mayBegin && versionOf(database) === 0)
+      throw new DatabaseError(
+        `${file} is missing or empty: restore the database, or remove secret.key to begin anew`,
+      )
+    migrate(database, MIGRATIONS)
+  })
+}
+
+/** Opens the file of figures that may be lost in a crash. One that a crash has damaged is begun anew. */
 export function openLiveDatabase(file: string): Kysely<LiveDatabase> {
-  return open<LiveDatabase>(file, 'OFF', LIVE_MIGRATIONS)
+  const openWhole = () =>
+    open<LiveDatabase>(file, 'OFF', (database) => {
+      migrate(database, LIVE_MIGRATIONS)
+      if (database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok')
+        throw new DatabaseError(`${file} is damaged`)
+    })
+  try {
+    return openWhole()
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+    return openWhole()
+  }
 }
 
-function open<T>(file: string, synchronous: 'FULL' | 'OFF', migrations: readonly string[]): Kysely<T> {
+function open<T>(
+  file: string,
+  synchronous: 'FULL' | 'OFF',
+  prepare: (database: DatabaseSync) => void,
+): Kysely<T> {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 })
   try {
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
-    migrate(database, migrations)
+    prepare(database)
   } catch (error) {
     database.close()
-    throw error
+    throw isDamage(error)
+      ? new DatabaseError(`${file} is damaged: restore it together with secret.key`)
+      : error
   }
   return new Kysely<T>({ dialect: new SqliteDialect({ database: forKysely(database) }) })
+}
+
+/** SQLITE_CORRUPT, and SQLITE_NOTADB. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (error.errcode === 11 || error.errcode === 26)
 }
 
 /** Node's driver in the shape of the one that Kysely knows. */

@@ -1,7 +1,8 @@
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type Client, startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { openDatabase } from '../db/open.ts'
 
 let server: TestServer
 let client: Client
@@ -84,4 +85,26 @@ test('the stored secrets need their key: without it the server does not start', 
   await expect(startTestServer({ dataDir })).rejects.toThrow('secret.key is missing')
   rmSync(dataDir, { recursive: true })
   server = await startTestServer()
+})
+
+test('a database that is gone or empty beside its key is not begun anew: the edges would follow', async () => {
+  const { dataDir, context } = server
+  const { database } = context.config.paths
+  await server.close({ keepData: true })
+  for (const lose of [() => rmSync(database), () => writeFileSync(database, '')]) {
+    lose()
+    await expect(startTestServer({ dataDir })).rejects.toThrow('restore the database')
+  }
+  rmSync(dataDir, { recursive: true })
+  server = await startTestServer()
+})
+
+test('a first start that was killed before it made its key is taken up again', async () => {
+  const { dataDir, context } = server
+  const { database, secretKey } = context.config.paths
+  await server.close({ keepData: true })
+  for (const file of [database, secretKey]) rmSync(file)
+  await openDatabase(database).destroy()
+  server = await startTestServer({ dataDir })
+  expect((await (await server.signIn()).get('/api/nodes')).statusCode).toBe(200)
 })
