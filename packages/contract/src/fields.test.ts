@@ -28,6 +28,34 @@ describe('blank', () => {
   })
 })
 
+describe('a name', () => {
+  it.each(['Büro 2. Stock', '事務所', 'مكتب', 'नमस्ते', 'family 👨‍👩‍👧', 'x', '/', '日本-1'])(
+    '%j is one',
+    (name) => {
+      expect(ok(f.name, name)).toBe(name)
+    },
+  )
+
+  it.each([
+    ['turned around', 'evil\u202Egnp.exe'],
+    ['isolated', 'a\u2066b'],
+    ['marked as right to left', 'a\u200Fb'],
+    ['with a blank of no width', 'of\u200Bfice'],
+    ['with a mark of byte order', 'of\uFEFFfice'],
+    ['of two lines', 'a\u2028b'],
+    ['that is half a character', 'a\uD800'],
+    ['with a control character', 'a\u0007'],
+    ['invisible', '\u200D\u200C'],
+    ['blank', ' \u3000 '],
+  ])('%s is none', (_, name) => {
+    expect(ok(f.name, name)).toBeUndefined()
+  })
+
+  it('that is typed in two Unicode forms is the same', () => {
+    expect(ok(f.name, 'Bu\u0308ro')).toBe('B\u00FCro')
+  })
+})
+
 describe('one spelling', () => {
   it.each([
     [f.ipOrCidr, ' 10.1.2.3/8 ', '10.0.0.0/8'],

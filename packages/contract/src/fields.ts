@@ -31,15 +31,17 @@ export function missing(words: string) {
   }
 }
 
-/** What a person calls a thing: one line, trimmed. */
-export const name = z
-  .string(missing(MESSAGES.required))
-  .check(
-    z.trim(),
-    z.minLength(1, MESSAGES.required),
-    z.maxLength(LIMITS.nameLength),
-    z.regex(/^\P{Cc}*$/u, MESSAGES.controlCharacters),
-  )
+/** Controls, halves of characters, line breaks, and marks that turn a text around or hide in it. */
+const NOT_IN_A_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/u
+
+/** What a person calls a thing: one line, trimmed, in one Unicode form, with something to see. */
+export const name = z.string(missing(MESSAGES.required)).check(
+  z.trim(),
+  z.normalize('NFC'),
+  z.refine((text) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(text), MESSAGES.required),
+  z.maxLength(LIMITS.nameLength),
+  z.refine((text) => !NOT_IN_A_NAME.test(text), MESSAGES.controlCharacters),
+)
 
 export const id = z.int().check(z.positive())
 /** An id in a path or query, where everything is text. */

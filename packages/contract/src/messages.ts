@@ -16,7 +16,7 @@ export const MESSAGES = {
   backendHost: 'must be an IP address or a host name',
   wireGuardKey: 'must be a WireGuard key',
   array: 'must be an array',
-  controlCharacters: 'must not contain control characters',
+  controlCharacters: 'must not contain control characters or invisible marks',
   unknownField: 'is not a known field',
   selfSignedOnly: 'Self-Signed when skipping domain validation',
   gatewayNetworks: 'A gateway needs at least one subnet',

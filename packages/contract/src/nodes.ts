@@ -78,7 +78,7 @@ const NODE_ORDER = ['name', 'created_at', 'transferRx', 'transferTx', 'latestHan
 const nodeQuery = {
   ...pageQuery,
   type: z.optional(z.enum(['nodes', 'gateways'])),
-  search: z.optional(z.string().check(z.trim(), z.maxLength(253))),
+  search: z.optional(z.string().check(z.trim(), z.normalize('NFC'), z.maxLength(253))),
   orderBy: orderBy(NODE_ORDER),
 }
 export const NodeQuery = z.strictObject(nodeQuery)
