@@ -1,8 +1,9 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
 import { type HttpServiceForm, RESERVED_PATHS } from '@postern/contract/services'
-import { containsIp, parseCidr } from '@postern/net/cidr'
+import { contains, containsIp, findCidr, parseCidr } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
+import { isSpecial } from '@postern/net/special'
 import type { NodeRow } from '../db/schema.ts'
 import { subnetsOf } from './desired-sections.ts'
 import { isOwnSocket, type OwnSockets } from './own-sockets.ts'
@@ -36,14 +37,24 @@ function findHostProblem(form: HttpServiceForm, { node, own }: Surroundings): st
   const { backendHost: host, backendPort: port } = form
   if (!node.is_local && !node.is_gateway) return host === null ? undefined : MESSAGES.backendHostRefused
   if (host === null) return MESSAGES.required
-  if (node.is_local) return isOwnSocket(own, host, port) ? OWN_SOCKET : undefined
+  if (node.is_local) return findLocalProblem(host, port, own)
   const ip = findIp(host)
   const subnets = subnetsOf(node)
   const isInside = !ip || subnets.some((subnet) => containsIp(parseCidr(subnet), ip))
   return isInside ? undefined : `must be inside the networks of ${node.name}: ${subnets.join(', ')}`
 }
 
-const OWN_SOCKET = 'This address and port belong to Postern itself'
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr)
+
+/** The edge would refuse the same. */
+function findLocalProblem(host: string, port: number, own: OwnSockets): string | undefined {
+  if (isOwnSocket(own, host, port)) return 'This address and port belong to Postern itself'
+  const address = findCidr(host)
+  if (!address || LOOPBACK.some((network) => contains(network, address))) return undefined
+  if (contains(parseCidr(own.tunnel4), address))
+    return 'lies in the tunnel: publish it on the node it belongs to'
+  return isSpecial(address) ? 'must not be a link-local, multicast or reserved address' : undefined
+}
 
 /** Where the console answers, its paths and those of the API are not to be had. */
 function findPathProblem(form: HttpServiceForm, consoleDomain: string | null): string | undefined {

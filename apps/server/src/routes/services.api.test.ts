@@ -117,7 +117,16 @@ describe('the backend host', () => {
     },
   )
 
+  it.each(['169.254.169.254', 'fe80::1', '::ffff:169.254.169.254', '224.0.0.1', '0.0.0.0', '10.64.0.7'])(
+    'of the local node is not what the edge would never dial: %s',
+    async (backendHost) => {
+      const answer = await create(local, fresh({ backendHost, backendPort: 9100 }))
+      expect([answer.statusCode, fieldsOf(answer)]).toEqual([422, ['backendHost']])
+    },
+  )
+
   it('of the local node may be another socket of this machine', async () => {
+    expect((await create(local, fresh({ backendHost: '::1', backendPort: 9100 }))).statusCode).toBe(201)
     expect((await create(local, fresh({ backendHost: '127.0.0.1', backendPort: 9100 }))).statusCode).toBe(201)
   })
 })
