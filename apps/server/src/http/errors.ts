@@ -18,7 +18,8 @@ interface Answer {
 /** Every error leaves the server here; what is not meant for the caller becomes a request id. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = describe(error)
-  if (status >= 500) request.log.error({ err: error }, 'request failed')
+  // A 503 is said on purpose, and whoever knocks too often shall not fill the log with traces.
+  if (status === 500) request.log.error({ err: error }, 'request failed')
   if (error instanceof TooManyError) reply.header('retry-after', String(error.retryAfter))
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   reply.code(status).send({ ...body, requestId: request.id })

@@ -57,6 +57,16 @@ test('attempts side by side count as well', async () => {
   expect(answers.filter((answer) => answer.statusCode === 401)).toHaveLength(5)
 })
 
+test('too many at once are told to wait, without a trace of each in the log', async () => {
+  const busy = Promise.withResolvers<void>()
+  const inside = Array.from({ length: 52 }, () => server.context.passwordGate.pass(() => busy.promise))
+  expect((await login('admin', 'no')).statusCode).toBe(503)
+  busy.resolve()
+  await Promise.all(inside)
+  expect(server.logged()).toContain('"status":503')
+  expect(server.logged()).not.toContain('"level":50')
+})
+
 test('one address cannot try many accounts, nor hide in its IPv6 network', async () => {
   for (let i = 0; i < 30; i++) await login(`user${i}`, 'no', `2001:db8:1:2::${i.toString(16)}`)
   expect((await login('admin', TEST_ADMIN.password, '2001:db8:1:2:ffff::1')).statusCode).toBe(429)
