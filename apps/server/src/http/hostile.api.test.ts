@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -137,6 +138,19 @@ test('an upgrade to an address that cannot be read is hung up on', async () => {
   for (const target of ['/%zz', '/%ff', '/docs/%ff'])
     expect(await dialRaw(target)).toMatch(/^HTTP\/1\.1 4\d\d /)
   await until('no connection more than before', async () => (await countConnections()) <= before)
+})
+
+test('a stranger is refused before the body has come', async () => {
+  const head = [
+    'POST /api/nodes HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/json',
+    'Content-Length: 9999',
+  ]
+  const socket = connect(port, '127.0.0.1', () => socket.write([...head, '', '{'].join('\r\n')))
+  const [answer] = await once(socket.setEncoding('latin1'), 'data')
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+  socket.destroy()
 })
 
 test('a cookie is not believed when another site has the browser send it', async () => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@postern/contract/endpoints'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
+import { authenticate } from './auth.ts'
 import { type Call, parseCall } from './route.ts'
 
 /** Declares a WebSocket endpoint. A caller without the right credential gets a plain answer instead of an upgrade. */
@@ -15,7 +16,8 @@ export function socketRoute<const E extends Endpoint>(
     {
       websocket: true,
       preValidation: async (request, reply) => {
-        calls.set(request, await parseCall(endpoint, request, reply))
+        const caller = await authenticate(request.server.context, request, endpoint.auth)
+        calls.set(request, parseCall(endpoint, request, reply, caller))
       },
     },
     (socket, request) => {

@@ -9,6 +9,8 @@ import { type EventStream, openStream } from './sse.ts'
 let server: TestServer
 let streams: EventStream[]
 let reader: Socket
+let token: string
+let origin: string
 
 beforeEach(async () => {
   streams = []
@@ -16,8 +18,12 @@ beforeEach(async () => {
   route(server.app, { ...endpoints.me, path: '/api/test-stream', answer: undefined }, (call) => {
     streams.push(openStream(call))
   })
-  const { token } = await server.signIn()
-  const { port } = new URL(await server.listen())
+  route(server.app, { ...endpoints.me, path: '/api/test-ending', answer: undefined }, (call) => {
+    openStream({ ...call, caller: { ...call.caller, expiresAt: call.context.clock() + 50 } })
+  })
+  token = (await server.signIn()).token
+  origin = await server.listen()
+  const { port } = new URL(origin)
   reader = connect(Number(port), '127.0.0.1')
   reader.pause()
   reader.write(`GET /api/test-stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
@@ -52,4 +58,22 @@ test('a reader that goes away leaves nothing behind', async () => {
   stream?.send({ data: 'to nobody' })
   expect(closed).toBe(1)
   expect(server.app.streams.size).toBe(0)
+})
+
+const open = (path: string) => fetch(origin + path, { headers: { authorization: `Bearer ${token}` } })
+
+test('a stream ends with its session, though nobody signs out', async () => {
+  const answer = await open('/api/test-ending')
+  expect(answer.status).toBe(200)
+  // Resolves only when the server ends it.
+  expect(await answer.text()).toBe('')
+})
+
+test('only so many are open at a time', async () => {
+  const [stream] = streams
+  if (!stream) throw new Error('no stream is open')
+  for (let i = server.app.streams.size; i < 1000; i++) server.app.streams.add({ ...stream })
+  expect((await open('/api/test-stream')).status).toBe(503)
+  stream.close()
+  expect((await open('/api/test-ending')).status).toBe(200)
 })

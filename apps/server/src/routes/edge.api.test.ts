@@ -203,6 +203,16 @@ describe('the state', () => {
     expect(await peer()).toBeUndefined()
   })
 
+  it('is told to an edge that holds very many certificates', async () => {
+    const known = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, id) => [`certificate:${id}`, 'x'.repeat(22)]),
+    )
+    const { hashes, sections } = await fetchState(server, known)
+    expect(sections.certificates).toHaveLength(
+      Object.keys(hashes).filter((name) => name.startsWith('certificate:')).length,
+    )
+  })
+
   it('refuses a request that is not one', async () => {
     const headers = { authorization: `Bearer ${edgeToken(server.context.config.paths)}` }
     const ask = (payload: object) => server.call({ method: 'POST', url: '/api/edge/state', headers, payload })
