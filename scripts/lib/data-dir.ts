@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { CommandError } from './errors.ts'
@@ -25,6 +34,7 @@ export function prepareDataDir(dataDir: string, identities?: Identities): void {
 }
 
 function makeOuter(dataDir: string): void {
+  assertNobodySwaps(dataDir)
   if (!existsSync(dataDir)) {
     tryTo(`create ${dataDir}`, () => makeWithParents(dataDir))
     return
@@ -37,6 +47,28 @@ function makeOuter(dataDir: string): void {
     throw new CommandError(
       `${dataDir} must belong to the user who starts Postern, and nobody else may write to it: set POSTERN_DATA_DIR to another directory`,
     )
+}
+
+/** Whoever may rename a directory above has root write into, and HAProxy start from, one of their own. */
+function assertNobodySwaps(dataDir: string): void {
+  if (process.getuid?.() !== 0) return
+  const above = listAbove(dataDir).filter((path) => existsSync(path))
+  const real = realpathSync(existsSync(dataDir) ? dataDir : (above[0] ?? '/'))
+  for (const path of new Set([...above, real, ...listAbove(real)])) {
+    if (path === dataDir) continue
+    const { uid, gid, mode } = statSync(path)
+    // In a sticky directory like /tmp nobody renames what is another's.
+    const isOthersToo = (mode & 0o002 || (mode & 0o020 && gid !== 0)) && !(mode & 0o1000)
+    if (uid !== 0 || isOthersToo)
+      throw new CommandError(
+        `${path} belongs to somebody else, or others may write to it, who could put another directory in the place of ${dataDir}: set POSTERN_DATA_DIR to another directory`,
+      )
+  }
+}
+
+/** The directories that a path lies in, the nearest first. */
+function listAbove(path: string): string[] {
+  return path === '/' ? [] : [dirname(path), ...listAbove(dirname(path))]
 }
 
 /** Not `recursive: true`: that never ends below /proc and its like, where a directory cannot be made. */

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { prepareDataDir } from '../../scripts/lib/data-dir.ts'
@@ -82,4 +83,20 @@ test('a place where somebody else may put things is refused', () => {
   expect(prepare).toThrow('POSTERN_DATA_DIR')
   chownSync(dataDir, 64_003, 0)
   expect(prepare).toThrow('POSTERN_DATA_DIR')
+})
+
+test('a place below a directory that somebody else could swap is refused', () => {
+  const below = join(outer, 'theirs/deep/postern')
+  mkdirSync(dirname(below), { recursive: true })
+  chownSync(join(outer, 'theirs'), 64_003, 64_003)
+  symlinkSync(dirname(below), join(outer, 'link'))
+  for (const place of [below, join(outer, 'link/postern')]) {
+    expect(() => prepareDataDir(place, IDENTITIES)).toThrow(`${outer}/theirs`)
+    expect(existsSync(place)).toBe(false)
+  }
+  chownSync(join(outer, 'theirs'), 0, 0)
+  chmodSync(join(outer, 'theirs'), 0o777)
+  expect(() => prepareDataDir(below, IDENTITIES)).toThrow(`${outer}/theirs`)
+  chmodSync(join(outer, 'theirs'), 0o1777)
+  prepareDataDir(below, IDENTITIES)
 })
