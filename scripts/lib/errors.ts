@@ -1,4 +1,5 @@
 import { SettingsError } from '@postern/contract/settings'
+import { printable } from './printable.ts'
 
 /** Why a command cannot do its work; `message` is one line that says what to do. */
 export class CommandError extends Error {
@@ -16,6 +17,6 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
 }
 
 function describeError(error: unknown): string {
-  if (error instanceof CommandError || error instanceof SettingsError) return error.message
+  if (error instanceof CommandError || error instanceof SettingsError) return printable(error.message)
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -1,0 +1,20 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { CommandError, runCommand } from './errors.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  process.exitCode = undefined
+})
+
+test('what an error quotes, like the name of another program, tells the terminal nothing', async () => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  await runCommand(() =>
+    Promise.reject(
+      new CommandError('port 3000 is taken by \u001b]0;x\u0007evil\npostern: all is well\u202e'),
+    ),
+  )
+  expect(write).toHaveBeenCalledExactlyOnceWith(
+    'postern: port 3000 is taken by  ]0;x evil postern: all is well \n',
+  )
+  expect(process.exitCode).toBe(1)
+})
