@@ -14,6 +14,9 @@ export const ErrorBody = z.object({
 })
 export type ErrorBody = z.infer<typeof ErrorBody>
 
+/** More unknown fields than this are no slip of a person, and need no answer each. */
+const MAX_UNKNOWN = 100
+
 type Issue = z.core.$ZodIssue
 
 /**
@@ -30,7 +33,7 @@ export function toFieldErrors(issues: readonly Issue[], value?: unknown): FieldE
 function fieldErrors(issue: Issue, value: unknown): FieldError[] {
   const field = issue.path.map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ field, message: wordsFor(issue, value) }]
-  return issue.keys.map((key) => ({
+  return issue.keys.slice(0, MAX_UNKNOWN).map((key) => ({
     field: field === '' ? key : `${field}.${key}`,
     message: MESSAGES.unknownField,
   }))
