@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseServerUrl } from './connect-options.ts'
+import { parseConnectOptions, parseServerUrl } from './connect-options.ts'
+import type { Context } from './context.ts'
 import { AgentError } from './errors.ts'
 import { parseFingerprint } from './trust.ts'
 
@@ -24,4 +25,13 @@ test('fingerprints as people paste them', () => {
   expect(parseFingerprint(`SHA256:${'0A:'.repeat(31)}0A`)).toBe(plain)
   expect(() => parseFingerprint('sha256:0a')).toThrow(AgentError)
   expect(() => parseFingerprint(`sha1:${'0a'.repeat(32)}`)).toThrow(AgentError)
+})
+
+test('a token is one word, so that it begins no other header', () => {
+  // Only the environment is looked at.
+  const context = { environment: {} } as Context
+  const parse = (token: string) => parseConnectOptions({ token }, context).token
+  expect(parse(' ptn_x\n')).toEqual({ kind: 'text', text: 'ptn_x' })
+  for (const bad of ['a b', 'a\r\nHost: b', 'ü', 'x'.repeat(513)])
+    expect(() => parse(bad), bad).toThrow('That is no token')
 })

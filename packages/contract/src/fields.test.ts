@@ -128,3 +128,25 @@ describe('a form', () => {
     expect(HttpServiceForm.parse(form)).toEqual(form)
   })
 })
+
+describe('what an edge takes', () => {
+  const route = {
+    ...{
+      id: 1,
+      domain: 'app.example.com',
+      path: '/a',
+      node: { kind: 'local' },
+      enabled: true,
+      system: false,
+    },
+    ...{ backend: { proto: 'http', host: 'printer.lan', port: 80 }, allowedIps: [], blockedIps: [] },
+  }
+
+  it.each(['a\nb', 'a b', 'a;b', 'a|b', 'a\0', '$(id)', "a'", '"', '', 'ü'])('is never %j', (bad) => {
+    expect(Route.safeParse(route).success).toBe(true)
+    expect(Route.safeParse({ ...route, backend: { ...route.backend, host: bad } }).success).toBe(false)
+    expect(Route.safeParse({ ...route, domain: bad }).success).toBe(false)
+    expect(Route.safeParse({ ...route, path: `/${bad || '/'}` }).success).toBe(false)
+    expect(Route.safeParse({ ...route, node: { kind: 'plain', id: 2, address4: bad } }).success).toBe(false)
+  })
+})
