@@ -82,7 +82,7 @@ describe('an HTTP service', () => {
         lab.server.address,
         'mqtt.example.com',
       )
-      return stdout.trim()
+      return stdout.trim() || undefined
     })
     expect(answer).toBe('CONNACK 0')
   })
