@@ -1,9 +1,8 @@
+import { LIMITS } from '@postern/contract/limits'
 import * as z from 'zod/mini'
 import { AgentError } from './errors.ts'
 import type { Exec } from './exec.ts'
 import { ip, listRows } from './ip-command.ts'
-
-const LINK_MTU = 1420
 
 const LinkRow = z.object({
   ifname: z.string(),
@@ -43,8 +42,8 @@ export async function applyLink(exec: Exec, name: string, configDir: string): Pr
   const before = await findLink(exec, name)
   if (!before) await createLink(exec, name)
   if (before?.ifalias !== alias) await ip(exec, 'link', 'set', 'dev', name, 'alias', alias)
-  if (before?.mtu !== LINK_MTU || !before.flags.includes('UP'))
-    await ip(exec, 'link', 'set', 'dev', name, 'mtu', String(LINK_MTU), 'up')
+  if (before?.mtu !== LIMITS.tunnelMtu || !before.flags.includes('UP'))
+    await ip(exec, 'link', 'set', 'dev', name, 'mtu', String(LIMITS.tunnelMtu), 'up')
 }
 
 export async function removeLink(exec: Exec, name: string, configDir: string): Promise<void> {

@@ -165,5 +165,5 @@ function tunnelProblems(state: DesiredState, part: PartState): Problem[] {
 export function tidy(problems: readonly Problem[]): Problem[] {
   return problems
     .slice(0, LIMITS.edgeProblems)
-    .map(({ scope, message }) => ({ scope, message: message.slice(0, 500) }))
+    .map(({ scope, message }) => ({ scope, message: message.slice(0, LIMITS.problemLength) }))
 }

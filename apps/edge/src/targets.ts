@@ -22,7 +22,7 @@ export function resolveTargets(routes: readonly Route[], around: Surroundings, n
     const found = route.system || !route.enabled ? { address: null } : findTarget(route, around, names)
     targets.routes.push(withAddress(route, found.address))
     if ('reason' in found)
-      targets.problems.push({ scope: { kind: 'service', id: route.id }, message: found.reason.slice(0, 500) })
+      targets.problems.push({ scope: { kind: 'service', id: route.id }, message: found.reason })
   }
   return targets
 }

@@ -9,7 +9,7 @@ export const Problem = z.object({
     z.object({ kind: z.literal('certificate'), id: z.number() }),
     z.object({ kind: z.literal('node'), id: z.number() }),
   ]),
-  message: z.string().check(z.maxLength(500)),
+  message: z.string().check(z.maxLength(LIMITS.problemLength)),
 })
 export type Problem = z.infer<typeof Problem>
 

@@ -13,4 +13,7 @@ export const LIMITS = {
   logLines: 1000,
   logLineLength: 2048,
   edgeProblems: 1000,
+  problemLength: 500,
+  /** In bytes: what WireGuard leaves of a usual 1500, also over IPv6. */
+  tunnelMtu: 1420,
 } as const

@@ -1,9 +1,7 @@
+import { LIMITS } from '@postern/contract/limits'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import type { TunnelPlan } from '@postern/render/tunnel-plan'
 import type { WgDump } from './wg-dump.ts'
-
-/** Room for WireGuard's own headers over IPv6 in a packet of 1500 bytes. */
-export const TUNNEL_MTU = 1420
 
 /** What is wanted of the interface. */
 export interface WantedTunnel extends TunnelPlan {
@@ -43,7 +41,7 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
   )
   return [
     ...(inSync ? [] : [{ kind: 'sync' } as const]),
-    ...(observed.mtu === TUNNEL_MTU ? [] : [ip('link', 'set', 'mtu', String(TUNNEL_MTU))]),
+    ...(observed.mtu === LIMITS.tunnelMtu ? [] : [ip('link', 'set', 'mtu', String(LIMITS.tunnelMtu))]),
     ...(observed.up ? [] : [ip('link', 'set', 'up')]),
     ...newAddresses.map((each) => ip('addr', 'add', each, ...(each.includes(':') ? ['nodad'] : []))),
     ...newRoutes.map((each) => ip('route', 'replace', each, 'proto', 'static')),

@@ -1,4 +1,5 @@
 import type { AgentConfig } from '@postern/contract/agent'
+import { LIMITS } from '@postern/contract/limits'
 import type { GatewayNetwork } from '@postern/contract/nodes'
 
 /** A file for `wg-quick`. */
@@ -20,7 +21,7 @@ export function renderNodeFile(
     `PrivateKey = ${privateKey}`,
     `Address = ${addresses.join(', ')}`,
     ...(dns.length > 0 ? [`DNS = ${dns.join(', ')}`] : []),
-    'MTU = 1420',
+    `MTU = ${LIMITS.tunnelMtu}`,
     ...(gateway ?? []).flatMap((network) => renderForwarding(network, tunnelNetworks)),
     '',
     '[Peer]',
