@@ -8,9 +8,9 @@ import type { Exec } from '../exec.ts'
 import { createApply } from './haproxy-apply.ts'
 import { createConverger } from './haproxy-converge.ts'
 import { createHealth } from './haproxy-health.ts'
-import { createLock } from './haproxy-lock.ts'
 import { createLogListener, type HaproxyLogs } from './haproxy-logs.ts'
 import { createHaproxyProcess } from './haproxy-process.ts'
+import { createQueue } from './haproxy-queue.ts'
 import { openHaproxySocket } from './haproxy-socket.ts'
 import { startFromFiles } from './haproxy-start.ts'
 import { findProxyUser } from './haproxy-user.ts'
@@ -77,7 +77,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     user,
   })
   const health = createHealth()
-  const lock = createLock()
+  const queue = createQueue()
 
   async function applyAndTell(wanted: HaproxyWanted): Promise<Problem[]> {
     const problems: Problem[] = []
@@ -104,11 +104,11 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   return {
     logs: listener.logs,
     isBehind,
-    apply: (wanted) => lock.run(() => applyAndTell(wanted)),
-    check: async () => (lock.isBusy() ? health.state() : await lock.run(check)),
-    setNodeStates: (states) => lock.run(() => setNodeStates(states)),
+    apply: (wanted) => queue.run(() => applyAndTell(wanted)),
+    check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),
+    setNodeStates: (states) => queue.run(() => setNodeStates(states)),
     close: () => listener.close(),
-    stop: () => lock.run(() => haproxy.stop()),
+    stop: () => queue.run(() => haproxy.stop()),
   }
 }
 

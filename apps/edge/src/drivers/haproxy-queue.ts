@@ -1,10 +1,10 @@
 /** One at a time, in the order of the calls. */
-export interface Lock {
+export interface Queue {
   run<T>(task: () => Promise<T>): Promise<T>
   isBusy(): boolean
 }
 
-export function createLock(): Lock {
+export function createQueue(): Queue {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return {
