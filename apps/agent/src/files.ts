@@ -16,6 +16,17 @@ export async function writePrivate(path: string, text: string): Promise<void> {
     await file.close()
   }
   await rename(temporary, path)
+  await syncDirectory(dirname(path))
+}
+
+/** Without it a crash may undo the rename. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
 }
 
 /** True when a directory is not there yet, or is ours and nobody else may write to it. */
