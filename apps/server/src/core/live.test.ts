@@ -53,6 +53,9 @@ test('figures survive a restart, those of a deleted node do not', async () => {
   const first = await start(() => 0)
   first.live.update([peer(2, 7), peer(3, 8)])
   first.live.remove(3)
+  // What an edge says that has not heard of it.
+  first.live.update([peer(3, 9)])
+  expect(first.live.find(3)).toBeUndefined()
   await first.end()
   const second = await start(() => 0)
   expect(second.live.find(2)).toEqual(peer(2, 7))

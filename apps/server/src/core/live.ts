@@ -16,7 +16,7 @@ export interface LiveFigures {
   find(nodeId: number): PeerFigures | undefined
   /** Takes what an edge observed and tells the bus which nodes have new figures. */
   update(peers: readonly PeerFigures[]): void
-  /** Forgets a deleted node. */
+  /** Forgets a deleted node, for good. */
   remove(nodeId: number): void
   /** Tells the bus of nodes whose last handshake has just become too old: time alone changes their status. */
   expire(): void
@@ -35,6 +35,8 @@ interface Parts {
 export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Promise<LiveFigures> {
   const figures = await loadFigures(liveDb)
   const unsaved = new Set<number>()
+  // An edge may still tell of a node that was deleted a moment ago. Ids are never given again.
+  const gone = new Set<number>()
   const save = async () => {
     const ids = [...unsaved]
     unsaved.clear()
@@ -54,7 +56,7 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   return {
     find: (nodeId) => figures.get(nodeId),
     update(peers) {
-      const fresh = peers.filter((peer) => !isSame(figures.get(peer.nodeId), peer))
+      const fresh = peers.filter((peer) => !gone.has(peer.nodeId) && !isSame(figures.get(peer.nodeId), peer))
       for (const peer of fresh) {
         figures.set(peer.nodeId, peer)
         unsaved.add(peer.nodeId)
@@ -62,6 +64,7 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
       if (fresh.length > 0) bus.emit({ kind: 'figures', nodes: fresh.map((peer) => peer.nodeId) })
     },
     remove(nodeId) {
+      gone.add(nodeId)
       if (figures.delete(nodeId)) unsaved.add(nodeId)
     },
     expire,
