@@ -1,6 +1,6 @@
 import type { Edge } from '@postern/contract/edge'
 import { expect, test } from 'vitest'
-import { brokenParts, platformState } from './platform.ts'
+import { absentEdges, brokenParts, platformState } from './platform.ts'
 
 const fine = { state: 'ok', detail: '' } as const
 const EDGE: Edge = {
@@ -22,6 +22,25 @@ test('all in force', () => {
 
 test('a change on its way', () => {
   expect(platformState([{ ...EDGE, wanted: 8 }])).toMatchObject({ kind: 'applying', revision: 8 })
+})
+
+test('a change that an edge cannot take over is a problem, not on its way', () => {
+  const refused = { scope: { kind: 'edge' }, message: 'The answer of the server is no state.' } as const
+  expect(platformState([{ ...EDGE, wanted: 8, problems: [refused] }])).toMatchObject({
+    kind: 'problem',
+    details: [refused.message],
+  })
+  expect(platformState([{ ...EDGE, wanted: 8, problems: [problem] }])).toMatchObject({ kind: 'applying' })
+})
+
+test('an edge that was not there yet may never have published anything', () => {
+  const gone = { ...EDGE, connected: false }
+  expect(absentEdges([gone])).toEqual([
+    expect.stringContaining('has not connected since the server started.'),
+  ])
+  expect(absentEdges([{ ...gone, lastSeen: '2026-11-21T10:00:00.000Z' }])).toEqual([
+    expect.stringContaining('What is published keeps running'),
+  ])
 })
 
 test('problems in words', () => {

@@ -34,7 +34,11 @@ export function brokenParts(edges: readonly Edge[]): string[] {
 export function absentEdges(edges: readonly Edge[]): string[] {
   return edges
     .filter(({ connected }) => !connected)
-    .map(({ name }) => `${name} is not connected. What is published keeps running; changes wait.`)
+    .map(({ name, lastSeen }) =>
+      lastSeen === null
+        ? `${name} has not connected since the server started. What was published before keeps running; changes wait.`
+        : `${name} is not connected. What is published keeps running; changes wait.`,
+    )
 }
 
 /** Whether what the console shows is in force. */
@@ -49,7 +53,8 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   if (broken.length > 0) return problem('Data plane broken', [...broken, ...reported])
   const wanted = Math.max(...edges.map((edge) => edge.wanted))
   const applied = Math.min(...edges.map((edge) => edge.applied))
-  if (applied < wanted)
+  const isStuck = edges.some((edge) => edge.problems.some(({ scope }) => scope.kind === 'edge'))
+  if (applied < wanted && !isStuck)
     return {
       kind: 'applying',
       text: 'Applying',
