@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { type Api, isHealthy, signIn } from '@postern/testkit/api'
 import { type Running, start } from '@postern/testkit/exec'
+import { findFreePort } from '@postern/testkit/port'
 import { whenStarted } from '@postern/testkit/started'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
 import { expect } from './expect.ts'
@@ -61,7 +61,7 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
   const paths = installationPaths(dataDir)
   for (const dir of [paths.serverDir, paths.runDir]) mkdirSync(dir, { mode: 0o750 })
   writeFileSync(paths.edgeToken, 'edge-token-of-the-e2e-tests-0123456789\n', { mode: 0o640 })
-  const port = await freePort()
+  const port = await findFreePort()
   const env = {
     POSTERN_DATA_DIR: dataDir,
     POSTERN_PUBLIC_HOST: '203.0.113.1',
@@ -145,14 +145,4 @@ function watch(page: Page, context: BrowserContext): Visit {
     },
     close: () => context.close(),
   }
-}
-
-/** A port that was free a moment ago; the server's own check says so clearly when it no longer is. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
