@@ -11,7 +11,7 @@ import { type CertificateFiles, createCertificateStore } from './haproxy-certifi
 import { createCertificateLoader } from './haproxy-certificates.ts'
 import { changeFile } from './haproxy-change-file.ts'
 import type { Converger } from './haproxy-converge.ts'
-import { endUnwanted, takesAway } from './haproxy-ended.ts'
+import { endUnwanted, parseLine, takesAway } from './haproxy-ended.ts'
 import type { LogListener } from './haproxy-logs.ts'
 import { createRuntimeMap, formatMap, type RuntimeMap } from './haproxy-maps.ts'
 import type { RunningHaproxy } from './haproxy-observe.ts'
@@ -121,17 +121,33 @@ export function createApply(parts: ApplyParts): Apply {
     // Before the change: an edge that is killed in between finds the same difference again.
     if (takesAway(routes)) await haproxy.endOthers(pid)
     const missing = await maps.routes.change(change)
-    await applyMap(maps.lists, rendered.lists)
+    const lists = await applyMap(maps.lists, rendered.lists)
     const thorough = isThorough
     // Should this fail, the next apply looks at every stream.
     isThorough = true
     isThorough = !(await endUnwanted(socket, routes, thorough))
-    return [...new Set(missing.map((key) => Number(rendered.routes.get(key)?.split('|')[0])))]
+    return servicesOf(rendered.routes, missing, lists)
   }
 }
 
-async function applyMap(map: RuntimeMap, ...wanted: Parameters<RuntimeMap['compare']>): Promise<void> {
-  await map.change(await map.compare(...wanted))
+/** @returns the keys that are not as wanted */
+async function applyMap(map: RuntimeMap, ...wanted: Parameters<RuntimeMap['compare']>): Promise<string[]> {
+  return await map.change(await map.compare(...wanted))
+}
+
+/** Whose routes or lists these keys are: without its list a service lets nobody in. */
+function servicesOf(
+  routes: RenderedRoutes['routes'],
+  keys: readonly string[],
+  listKeys: readonly string[],
+): number[] {
+  if (keys.length + listKeys.length === 0) return []
+  const hashOf = (list: string) => list.split('.', 1)[0]
+  const hashes = new Set(listKeys.map(hashOf))
+  const wrong = [...routes].filter(
+    ([key, line]) => keys.includes(key) || hashes.has(hashOf(parseLine(line).list)),
+  )
+  return [...new Set(wrong.map(([, line]) => parseLine(line).id))]
 }
 
 const NO_CERTIFICATE = 'HAProxy cannot start without the certificate of the installation'

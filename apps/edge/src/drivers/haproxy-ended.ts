@@ -52,13 +52,14 @@ function changedServices(lines: MapChange['lines']): Set<number> {
   const changed = new Set<number>()
   for (const { before, after } of lines.values()) {
     if (before === undefined) continue
-    const [was, is] = [parse(before), parse(after ?? '')]
+    const [was, is] = [parseLine(before), parseLine(after ?? '')]
     if (was.id !== is.id || was.list !== is.list || (is.isDisabled && !was.isDisabled)) changed.add(was.id)
   }
   return changed
 }
 
-function parse(value: string): { id: number; list: string; isDisabled: boolean } {
+/** What a line of the map of routes says. */
+export function parseLine(value: string): { id: number; list: string; isDisabled: boolean } {
   const [id, , , , flags = '', list = ''] = value.split('|')
   return { id: Number(id), list, isDisabled: flags.includes(FLAGS.disabled) }
 }

@@ -43,6 +43,17 @@ test('a route that HAProxy did not take is a problem of its own, until it takes 
   expect(await status(3)).toBe(200)
 })
 
+test('a route whose list HAProxy did not take lets nobody in, and is a problem of its own', async () => {
+  lost = `add map ${lab.paths.lists}`
+  const listed = makeLabRoute(3, upstream.port, { allowedIps: ['127.0.0.1'] })
+  const problem = { scope: { kind: 'service', id: 3 }, message: 'HAProxy did not take the route' }
+  expect(await lab.apply([route(2), listed])).toEqual([problem])
+  expect([await status(2), await status(3)]).toEqual([200, 403])
+  lost = '\0'
+  expect(await lab.apply([route(2), listed])).toEqual([])
+  expect(await status(3)).toBe(200)
+})
+
 test('a route that HAProxy kept although it should go is not called gone', async () => {
   lost = 'del map'
   await lab.apply([])
