@@ -2,54 +2,41 @@ import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
 import { useQueryClient } from '@tanstack/react-query'
 import { Power, Trash2 } from 'lucide-react'
-import { ApiError, wordsForError } from '../api/api-error.ts'
 import { useApi } from '../api/context.ts'
-import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
-import { toast } from '../ui/toast.ts'
+import type { ConfirmOptions } from '../ui/confirm.ts'
 import { saveFile } from '../util/save-file.ts'
+import { ask, attempt } from './ask.ts'
 
 /** What can be done with a node, each after its question; every function answers whether it was done. */
 export function useNodeActions() {
   const api = useApi()
   const queries = useQueryClient()
-
-  async function act(run: () => Promise<unknown>, done?: string): Promise<boolean> {
-    try {
-      await run()
-    } catch (error) {
-      // The client itself shows a 400.
-      if (!(error instanceof ApiError && error.status === 400)) toast.error(wordsForError(error))
-      return false
-    }
-    if (done) toast.success(done)
-    await queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
-    return true
-  }
-  const ask = async (question: ConfirmOptions, run: () => Promise<unknown>, done: string) =>
-    (await confirm(question)) && act(run, done)
-
+  const refresh = () => queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
   return {
-    connect: (node: Node) =>
-      ask(
-        confirmConnect(node),
-        () => api.call(endpoints.enableNode, { params: { id: node.id } }),
-        'Node connected successfully!',
-      ),
-    disconnect: (node: Node) =>
-      ask(
-        CONFIRM_DISCONNECT,
-        () => api.call(endpoints.disableNode, { params: { id: node.id } }),
-        'Node disconnected successfully!',
-      ),
+    connect: ({ id, name }: Node) =>
+      ask({
+        question: confirmConnect(name),
+        act: () => api.call(endpoints.enableNode, { params: { id } }),
+        done: 'Node connected successfully!',
+        refresh,
+      }),
+    disconnect: ({ id }: Node) =>
+      ask({
+        question: CONFIRM_DISCONNECT,
+        act: () => api.call(endpoints.disableNode, { params: { id } }),
+        done: 'Node disconnected successfully!',
+        refresh,
+      }),
     remove: (node: Node) =>
-      ask(
-        confirmRemove(node),
-        () => api.call(endpoints.deleteNode, { params: { id: node.id } }),
-        'Node deleted successfully!',
-      ),
-    download: (node: Node) =>
-      act(async () => {
-        const file = await api.download(endpoints.downloadNode, { params: { id: node.id } }, 'config.conf')
+      ask({
+        question: confirmRemove(node),
+        act: () => api.call(endpoints.deleteNode, { params: { id: node.id } }),
+        done: 'Node deleted successfully!',
+        refresh,
+      }),
+    download: ({ id }: Node) =>
+      attempt(async () => {
+        const file = await api.download(endpoints.downloadNode, { params: { id } }, 'config.conf')
         saveFile(file.name, file.blob)
       }),
   }
@@ -63,7 +50,7 @@ const CONFIRM_DISCONNECT: ConfirmOptions = {
   acceptButtonText: 'Yes, disconnect!',
 }
 
-function confirmConnect({ name }: Node): ConfirmOptions {
+function confirmConnect(name: string): ConfirmOptions {
   return {
     title: 'Connect node',
     description: (

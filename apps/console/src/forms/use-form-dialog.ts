@@ -8,6 +8,8 @@ import {
 } from 'react-hook-form'
 import type * as z from 'zod/mini'
 import { ApiError, wordsForError } from '../api/api-error.ts'
+import { useLeaveGuard } from '../hooks/use-leave-guard.ts'
+import { confirmDiscard } from '../ui/Dialog.tsx'
 import type { SubmitError } from '../ui/FormDialog.tsx'
 import { schemaResolver } from './resolver.ts'
 
@@ -71,6 +73,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
     void form.handleSubmit(save, () => console.warn('Validation failed'))(event)
   }
   const { isSubmitting, isDirty } = form.formState
+  useLeaveGuard(isDirty, confirmDiscard)
   return { form, record, dialog: { loading: isSubmitting, submitError, dirty: isDirty, onSubmit } }
 }
 

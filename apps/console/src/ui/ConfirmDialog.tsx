@@ -1,7 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { clsx } from 'clsx'
 import { CircleCheck, Info, TriangleAlert } from 'lucide-react'
-import { useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from './Button.tsx'
 import type { ConfirmRequest } from './confirm.ts'
 
@@ -19,8 +19,15 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   const Icon = request.icon ?? ICONS[variant]
   const cancel = useRef<HTMLButtonElement>(null)
   const accept = useRef<HTMLButtonElement>(null)
+  const [running, setRunning] = useState<ConfirmRequest>()
+  const busy = running === request
+  const run = async () => {
+    setRunning(request)
+    request.answer(request.run ? await request.run() : true)
+  }
+  useEffect(() => keepFocus, [])
   return (
-    <AlertDialog.Root open onOpenChange={(open) => !open && request.answer(false)}>
+    <AlertDialog.Root open onOpenChange={(open) => !open && !busy && request.answer(false)}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className="scrim confirm-layer" />
         <AlertDialog.Viewport className="overlay confirm-layer">
@@ -39,13 +46,14 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
             </div>
             <footer className="dlg-foot">
               <div className="acts">
-                <Button ref={cancel} onClick={() => request.answer(false)}>
+                <Button ref={cancel} disabled={busy} onClick={() => request.answer(false)}>
                   {cancelButtonText}
                 </Button>
                 <Button
                   ref={accept}
                   variant={variant === 'info' ? 'primary' : variant}
-                  onClick={() => request.answer(true)}
+                  busy={busy}
+                  onClick={run}
                 >
                   {acceptButtonText}
                 </Button>
@@ -56,4 +64,11 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
       </AlertDialog.Portal>
     </AlertDialog.Root>
   )
+}
+
+/** What asked may be gone with what was deleted; the keyboard then goes on in the page and not at its top. */
+function keepFocus(): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body) document.querySelector<HTMLElement>('#main')?.focus()
+  })
 }

@@ -9,6 +9,8 @@ export interface ConfirmOptions {
   icon?: LucideIcon
   cancelButtonText?: string
   acceptButtonText?: string
+  /** What accepting does: the question stays, busy, until it answers whether it was done. Never rejects. */
+  run?: () => Promise<boolean>
 }
 
 export interface ConfirmRequest extends ConfirmOptions {
@@ -31,16 +33,20 @@ function show(request: ConfirmRequest | null): void {
   for (const listener of listeners) listener()
 }
 
-/** Asks in the one confirm dialog of the page; a second question answers the first with no. */
+/**
+ * Asks in the one confirm dialog of the page; a second question answers the first with no.
+ * True when the person accepted and `run`, if there is one, was done.
+ */
 export function confirm(options: ConfirmOptions): Promise<boolean> {
   current?.answer(false)
   return new Promise((resolve) => {
-    show({
+    const request: ConfirmRequest = {
       ...options,
       answer: (accepted) => {
-        show(null)
+        if (current === request) show(null)
         resolve(accepted)
       },
-    })
+    }
+    show(request)
   })
 }

@@ -1,8 +1,10 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import { useConfig } from '../../hooks/use-config.ts'
+import { useLeaveGuard } from '../../hooks/use-leave-guard.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { CopyField } from '../../ui/CopyField.tsx'
+import { confirm } from '../../ui/confirm.ts'
 import { InfoDialog } from '../../ui/InfoDialog.tsx'
 import { ConnectTerminal } from './ConnectTerminal.tsx'
 import { DownloadWay } from './DownloadWay.tsx'
@@ -17,6 +19,7 @@ interface Props {
 /** After a creation: the one time that the node's token is shown, and how to use it. */
 export function NodeInfoDialog({ node, onClose }: Props) {
   const config = useConfig().data
+  useLeaveGuard(true, confirmLeave)
   return (
     <InfoDialog
       title="Your Node is Ready"
@@ -56,4 +59,14 @@ export function NodeInfoDialog({ node, onClose }: Props) {
       </section>
     </InfoDialog>
   )
+}
+
+function confirmLeave(): Promise<boolean> {
+  return confirm({
+    title: 'Leave without the token?',
+    description: 'It is visible only once. Copy it first if this node is to connect with the CLI.',
+    variant: 'danger',
+    cancelButtonText: 'Stay',
+    acceptButtonText: 'Leave',
+  })
 }

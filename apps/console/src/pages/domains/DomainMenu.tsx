@@ -3,11 +3,9 @@ import { endpoints } from '@postern/contract/endpoints'
 import { useQueryClient } from '@tanstack/react-query'
 import { Pencil, ScrollText, Trash2 } from 'lucide-react'
 import { useNavigate } from 'react-router'
-import { ApiError, wordsForError } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
-import { confirm } from '../../ui/confirm.ts'
+import { ask } from '../../components/ask.ts'
 import { Menu } from '../../ui/Menu.tsx'
-import { toast } from '../../ui/toast.ts'
 import { urls } from '../../util/urls.ts'
 
 export function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) {
@@ -34,27 +32,22 @@ export function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => v
 function useRemoveDomain() {
   const api = useApi()
   const queries = useQueryClient()
-  return async ({ id, domain }: Domain) => {
-    const accepted = await confirm({
-      title: 'Delete domain',
-      description: (
-        <>
-          <b>{domain}</b> and its certificate are removed for good. This is not possible while services use
-          it.
-        </>
-      ),
-      variant: 'danger',
-      icon: Trash2,
-      acceptButtonText: 'Yes, delete it!',
+  return ({ id, domain }: Domain) =>
+    ask({
+      question: {
+        title: 'Delete domain',
+        description: (
+          <>
+            <b>{domain}</b> and its certificate are removed for good. This is not possible while services use
+            it.
+          </>
+        ),
+        variant: 'danger',
+        icon: Trash2,
+        acceptButtonText: 'Yes, delete it!',
+      },
+      act: () => api.call(endpoints.deleteDomain, { params: { id } }),
+      done: 'Domain deleted successfully!',
+      refresh: () => queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] }),
     })
-    if (!accepted) return
-    try {
-      await api.call(endpoints.deleteDomain, { params: { id } })
-      toast.success('Domain deleted successfully!')
-    } catch (error) {
-      // The client itself shows a 400.
-      if (!(error instanceof ApiError && error.status === 400)) toast.error(wordsForError(error))
-    }
-    await queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
-  }
 }

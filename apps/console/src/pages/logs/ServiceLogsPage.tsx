@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { apiQuery } from '../../api/queries.ts'
+import { LogSkeleton } from '../../components/log-view/LogSkeleton.tsx'
 import { LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
 import { RecordError } from '../../components/RecordError.tsx'
@@ -44,15 +45,15 @@ export function ServiceLogsPage() {
             }
           />
         </div>
+      ) : service ? (
+        <LogView
+          key={id}
+          query={{ type: 'http', id }}
+          subject={service.name}
+          title={<ServiceTitle service={service} />}
+        />
       ) : (
-        service && (
-          <LogView
-            key={id}
-            query={{ type: 'http', id }}
-            subject={service.name}
-            title={<ServiceTitle service={service} />}
-          />
-        )
+        <LogSkeleton />
       )}
     </Page>
   )

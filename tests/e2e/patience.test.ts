@@ -1,0 +1,140 @@
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
+import { label, type Site, startSite } from './harness.ts'
+import { choose, expectFocus, rowOf } from './steps.ts'
+
+/** A slow server, an impatient person, and the browser's own buttons. */
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+describe('while the server takes its time', () => {
+  it('a form is busy, and a double click on Save saves once', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    const release = await holdBack(page, 'POST')
+    await page.getByRole('button', { name: 'Add Client' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel(label('Name')).fill('twice')
+    await form.getByRole('button', { name: 'Save' }).dblclick()
+    await expect(form.getByRole('button', { name: 'Save' })).toBeDisabled()
+    await expect(form.getByRole('button', { name: 'Save' })).toHaveAttribute('aria-busy', 'true')
+    await expect(form.getByRole('button', { name: 'Cancel' })).toBeDisabled()
+    await page.keyboard.press('Escape')
+    expect(release()).toBe(1)
+    await page.getByText('Your Node is Ready').waitFor()
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await expect(rowOf(page, 'twice')).toHaveCount(1)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('a question that was accepted stays, busy, until it is done', async () => {
+    await site.api.createNode({ name: 'slow' })
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    const release = await holdBack(page, 'DELETE')
+    await choose(page, 'Actions for slow', 'Delete Node')
+    const question = page.getByRole('alertdialog')
+    await question.getByRole('button', { name: 'Yes, delete it!' }).dblclick()
+    await expect(question.getByRole('button', { name: 'Yes, delete it!' })).toBeDisabled()
+    await expect(question.getByRole('button', { name: 'Cancel' })).toBeDisabled()
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+    expect(release()).toBe(1)
+    await page.getByText('Node deleted successfully!').waitFor()
+    await expect(question).toHaveCount(0)
+    await expect(rowOf(page, 'slow')).toHaveCount(0)
+    // The button that asked is gone with its row.
+    await expectFocus(page.locator('#main'))
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('the logs of a service hold their place', async () => {
+    const node = await site.api.createNode({ name: 'host' })
+    const service = await site.api.publish(node.id, { name: 'web', domain: 'slow.example.com' })
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(`**/http/${service.id}`, async (route) => {
+      await gate
+      await route.continue()
+    })
+    await page.goto(`${site.origin}/nodes/${node.id}/http/${service.id}/logs`)
+    const pane = page.locator('.logpane')
+    await pane.and(page.locator('[aria-busy=true]')).waitFor()
+    const before = await pane.boundingBox()
+    release()
+    await page.getByText('Waiting for requests').waitFor()
+    const after = await pane.boundingBox()
+    expect(after?.y).toBe(before?.y)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe("the browser's Back", () => {
+  it('asks before it takes a form with something typed away', async () => {
+    const visit = await site.open('/domains')
+    const { page } = visit
+    await page.getByRole('link', { name: 'Client / Nodes' }).click()
+    await page.getByRole('button', { name: 'Add Client' }).click()
+    const form = page.getByRole('dialog', { name: 'Client / Node Configuration' })
+    await form.getByLabel(label('Name')).fill('typed')
+    await page.goBack()
+    await page.getByText('Discard changes?').waitFor()
+    await page.getByRole('button', { name: 'Keep editing' }).click()
+    await expect(page).toHaveURL(/\/nodes$/)
+    await expect(form.getByLabel(label('Name'))).toHaveValue('typed')
+    await page.goBack()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.waitForURL('**/domains')
+    await expect(form).toHaveCount(0)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('does not take the one view of a token away unasked, and closes what holds nothing', async () => {
+    const visit = await site.open('/domains')
+    const { page } = visit
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
+    await page.getByRole('button', { name: 'Create Node' }).click()
+    await page.getByLabel(label('Name')).fill('once')
+    await page.keyboard.press('Enter')
+    const token = page.getByLabel('Node token', { exact: true })
+    await token.waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Stay' }).click()
+    await expect(token).toHaveValue(/^ptn_/)
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await page.waitForURL('**/nodes')
+    await page.getByRole('button', { name: 'Add Client' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+/** Keeps requests of a method on the way until the returned function lets them go; it says how many there were. */
+async function holdBack(page: Page, method: string): Promise<() => number> {
+  const waiting: (() => void)[] = []
+  await page.route('**/api/**', async (route) => {
+    if (route.request().method() === method) await new Promise<void>((resolve) => waiting.push(resolve))
+    await route.continue()
+  })
+  return () => {
+    for (const go of waiting) go()
+    return waiting.length
+  }
+}
