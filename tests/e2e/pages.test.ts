@@ -79,7 +79,7 @@ describe('the nodes', () => {
       /^actions$/i,
     ])
     await tooltip(page, 'Local', 'Created automatically to expose internal services running on this server.')
-    await tooltip(page, 'nas', 'Standard client, only routes traffic to itself.')
+    await tooltip(page, 'nas', 'This is a standard client and only routes traffic to itself.')
     await tooltip(page, 'office', 'eth0: 192.168.7.0/24 eth1: 192.168.8.0/24')
     await tooltip(page, 'office', 'Forwards traffic to these networks and handles external connections.')
     await expect(rowOf(page, 'Local').locator('.dot')).toHaveCount(0)
@@ -176,12 +176,16 @@ describe('an HTTP service', () => {
     await expect(form.getByLabel('Node Name', { exact: true })).toHaveValue('office')
     await form.getByRole('button', { name: /About the node/ }).hover()
     await page.locator('.tooltip').waitFor()
-    await expect(page.locator('.tooltip .tip-line')).toHaveText([
+    await expect(page.locator('.tooltip .line')).toHaveText([
       'Node: office',
       `Internal IP: ${gateway.address}`,
       'Status: Not connected',
       'Gateway: Yes',
     ])
+    const tops = await page
+      .locator('.tooltip .line')
+      .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top))
+    expect(new Set(tops).size).toBe(4)
     await expect(form.getByLabel(label('Backend Protocol')).locator('option')).toHaveText([
       'http://',
       'https://',

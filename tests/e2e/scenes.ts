@@ -68,17 +68,20 @@ export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, 
   })
 }
 
-/** What reaches out of the screen, or is cut off although it must be read to the end. */
+/** What must be read to its end. */
+const READ = 'td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input'
+
+/** What reaches out of the screen, or is cut off although it must be read. */
 function findCut(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
+  return page.evaluate((read) => {
     const root = document.documentElement
     const wide = root.scrollWidth > window.innerWidth ? [`the page is ${root.scrollWidth} px wide`] : []
     const isCut = (element: Element) => element.scrollWidth > element.clientWidth + 1
-    const cut = [...document.querySelectorAll('td .mono, dd.mono, .badge, .btn, .field-label label, h1')]
+    const cut = [...document.querySelectorAll(read)]
       .filter((element) => element.clientWidth > 1 && isCut(element) && !element.closest('[title]'))
       .map((element) => `cut: ${element.textContent}`)
     return [...wide, ...cut]
-  })
+  }, READ)
 }
 
 async function takePicture(page: Page, name: string): Promise<void> {

@@ -11,7 +11,7 @@ export function NodeType({ node }: { node: Node }) {
     )
   if (!node.isGateway)
     return (
-      <Badge kind="node" tooltip="Standard client, only routes traffic to itself.">
+      <Badge kind="node" tooltip="This is a standard client and only routes traffic to itself.">
         Node
       </Badge>
     )

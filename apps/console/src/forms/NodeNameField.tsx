@@ -41,5 +41,5 @@ function NodeFacts({ node }: { node: Node }) {
     ['Status', node.isLocal ? 'This server' : STATUS[node.status]],
     ['Gateway', node.isGateway ? 'Yes' : 'No'],
   ]
-  return facts.map(([name, value]) => <span key={name} className="tip-line">{`${name}: ${value}`}</span>)
+  return facts.map(([name, value]) => <span key={name} className="line">{`${name}: ${value}`}</span>)
 }

@@ -20,11 +20,15 @@ export function RoutePreview({ control, node }: Props) {
       <span className="mono" title={from}>
         {from}
       </span>
-      <ArrowRight className="ic" aria-label="to" />
-      <b>{node.name}</b>
-      <ArrowRight className="ic" aria-label="to" />
-      <span className="mono" title={to}>
-        {to}
+      <span className="hop">
+        <ArrowRight className="ic" aria-label="to" />
+        <b title={node.name}>{node.name}</b>
+      </span>
+      <span className="hop">
+        <ArrowRight className="ic" aria-label="to" />
+        <span className="mono" title={to}>
+          {to}
+        </span>
       </span>
     </p>
   )

@@ -1,12 +1,13 @@
 import { CopyButton } from './CopyButton.tsx'
 
-/** A value to take along: read-only, joined to its copy button. */
+/** A value to take along: read-only, whole on as many lines as it needs, joined to its copy button. */
 export function CopyField({ label, value }: { label: string; value: string }) {
   return (
     <div className="secret">
-      <input
+      <textarea
         className="input mono"
         readOnly
+        rows={1}
         spellCheck={false}
         aria-label={label}
         value={value}

@@ -50,6 +50,7 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
   )
 }
 
+/** Lines break between two networks and, by the unbreakable space, not inside one. */
 function subnetsText({ gatewayNetworks }: Node): string {
-  return (gatewayNetworks ?? []).map((network) => `${network.interface}: ${network.subnet}`).join(', ')
+  return (gatewayNetworks ?? []).map((network) => `${network.interface}:\u00a0${network.subnet}`).join(', ')
 }
