@@ -46,7 +46,10 @@ describe('while the server takes its time', () => {
     await page.keyboard.press('Escape')
     await question.waitFor()
     expect(release()).toBe(1)
-    await page.getByText('Node deleted successfully!').waitFor()
+    const toast = page.locator('.toast').getByText('Node deleted successfully!')
+    await toast.waitFor()
+    const font = (element: Element) => getComputedStyle(element).fontFamily
+    expect(await toast.evaluate(font)).toBe(await page.locator('body').evaluate(font))
     await expect(question).toHaveCount(0)
     await expect(rowOf(page, 'slow')).toHaveCount(0)
     // The button that asked is gone with its row.
@@ -98,6 +101,20 @@ describe("the browser's Back", () => {
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.waitForURL('**/domains')
     await expect(form).toHaveCount(0)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('answers an open question with no', async () => {
+    await site.api.createNode({ name: 'kept' })
+    const visit = await site.open('/domains')
+    const { page } = visit
+    await page.getByRole('link', { name: 'Client / Nodes' }).click()
+    await choose(page, 'Actions for kept', 'Delete Node')
+    await page.getByRole('alertdialog').waitFor()
+    await page.goBack()
+    await page.getByText('No domains yet').or(page.getByRole('table')).waitFor()
+    await expect(page.getByRole('alertdialog')).toHaveCount(0)
     visit.expectNoComplaints()
     await visit.close()
   })

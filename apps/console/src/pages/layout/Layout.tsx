@@ -3,6 +3,7 @@ import { ScrollRestoration, useLocation } from 'react-router'
 import { CrumbSlot } from '../../components/Crumbs.tsx'
 import { usePreload } from '../../hooks/use-preload.ts'
 import { useSidebarExpanded } from '../../stores/sidebar.ts'
+import { confirmStore } from '../../ui/confirm.ts'
 import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
 import { TopBar } from './TopBar.tsx'
@@ -14,6 +15,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [slot, setSlot] = useState<HTMLElement | null>(null)
   const drawer = useDrawer()
   useFocusOnNavigation()
+  useQuestionsEndWithPage()
   usePreload()
   return (
     <CrumbSlot value={slot}>
@@ -37,6 +39,13 @@ export function Layout({ children }: { children: ReactNode }) {
       <ScrollRestoration />
     </CrumbSlot>
   )
+}
+
+/** A question is about the page under it: Back or the end of the session answer it with no. */
+function useQuestionsEndWithPage(): void {
+  const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is what ends them
+  useEffect(() => () => confirmStore.get()?.answer(false), [pathname])
 }
 
 /** After a click on a link the keyboard and a screen reader start at the new page, not at the top. */
