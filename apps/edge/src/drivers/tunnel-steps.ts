@@ -33,7 +33,10 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
   const comingRoutes = newAddresses.map((each) => networkOf(each))
   const present = observed.routes.map((route) => route.destination)
   const newRoutes = wanted.routes.filter((each) => !present.includes(each) && !comingRoutes.includes(each))
-  const inSync = isOwnPartRight(wanted, observed.dump) && missingPeers(wanted, observed.dump).length === 0
+  const inSync =
+    isOwnPartRight(wanted, observed.dump) &&
+    missingPeers(wanted, observed.dump).length === 0 &&
+    !observed.dump.peers.some((peer) => peer.isKeptAlive)
   const homes = [...wanted.addresses, ...observed.addresses].map((each) => networkOf(each))
   const oldRoutes = observed.routes.filter(
     ({ destination, kernel }) =>

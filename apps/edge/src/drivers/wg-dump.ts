@@ -16,6 +16,7 @@ export interface WgPeer {
   latestHandshake: number | null
   rx: number
   tx: number
+  isKeptAlive: boolean
 }
 
 /** @throws TypeError when the text is not of that form. */
@@ -28,8 +29,8 @@ export function parseWgDump(text: string): WgDump {
 }
 
 function parsePeer(line: string): WgPeer {
-  const [publicKey, presharedKey, endpoint, allowedIps, handshake, rx, tx] = line.split('\t')
-  if (publicKey === undefined || presharedKey === undefined || tx === undefined)
+  const [publicKey, presharedKey, endpoint, allowedIps, handshake, rx, tx, keepalive] = line.split('\t')
+  if (publicKey === undefined || presharedKey === undefined || keepalive === undefined)
     throw new TypeError('wg show printed something else than a peer')
   return {
     publicKey,
@@ -39,5 +40,6 @@ function parsePeer(line: string): WgPeer {
     latestHandshake: Number(handshake) > 0 ? Number(handshake) * 1000 : null,
     rx: Number(rx),
     tx: Number(tx),
+    isKeptAlive: keepalive !== 'off',
   }
 }

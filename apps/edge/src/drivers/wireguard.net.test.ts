@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
 import { dyingExec, type Lab, startLab } from '../../test/lab.ts'
@@ -231,6 +232,51 @@ describe('the tunnel', { timeout: 60_000 }, () => {
     expect(statSync(`${lab.dir}/wireguard`).mode & 0o777).toBe(0o700)
   })
 
+  test('an interface that is made anew calls the nodes where they were last', async () => {
+    const wanted = { settings, peers: [site, gateway] }
+    await driver().apply(wanted)
+    await lab.must('wg', 'set', lab.interface, 'peer', site.publicKey, 'endpoint', '127.0.0.1:4444')
+    await driver().apply(wanted)
+    await driver().remove()
+    await driver().apply(wanted)
+    expect(await endpointOf(site.publicKey)).toBe('127.0.0.1:4444')
+    expect(await endpointOf(gateway.publicKey)).toBe('(none)')
+    await until('the call', async () =>
+      /\t[1-9]\d*$/m.test(await lab.must('wg', 'show', lab.interface, 'transfer')),
+    )
+    expect(await lab.must('wg', 'show', lab.interface, 'persistent-keepalive')).not.toMatch(/\d$/m)
+    expect(statSync(ENDPOINTS()).mode & 0o777).toBe(0o600)
+    await driver().apply({ settings, peers: [gateway] })
+    expect(readFileSync(ENDPOINTS(), 'utf8')).toBe('')
+  })
+
+  test('a node that has moved keeps the endpoint that WireGuard learned', async () => {
+    const moved = '[::1]:5555'
+    writeFileSync(ENDPOINTS(), `${site.publicKey}\t127.0.0.1:4444\n`)
+    await driver().apply({ settings, peers: [site] })
+    await lab.must('wg', 'set', lab.interface, 'peer', site.publicKey, 'endpoint', moved)
+    const next = { settings, peers: [{ ...site, presharedKey: far.presharedKey }, gateway] }
+    await driver().apply(next)
+    expect(await endpointOf(site.publicKey)).toBe(moved)
+    await driver().remove()
+    await driver().apply(next)
+    expect(await endpointOf(site.publicKey)).toBe(moved)
+  })
+
+  test('endpoints that are none harm nothing, and a disk that keeps none is named', async () => {
+    const texts = ['127.0.0.1:0', '127.0.0.1:65536', '127.0.0.1', '::1:5', '[fe80::1%lo]:5', 'a.test:5', '']
+    writeFileSync(ENDPOINTS(), `\0\n${texts.map((each) => `${site.publicKey}\t${each}`).join('\n')}`)
+    expect((await driver().apply({ settings, peers: [site] })).problems).toEqual([])
+    expect(await endpointOf(site.publicKey)).toBe('(none)')
+    rmSync(ENDPOINTS())
+    mkdirSync(ENDPOINTS())
+    await lab.must('wg', 'set', lab.interface, 'peer', site.publicKey, 'endpoint', '127.0.0.1:4444')
+    const { part, problems } = await driver().apply({ settings, peers: [site] })
+    rmdirSync(ENDPOINTS())
+    expect(part.state).toBe('ok')
+    expect(problems[0]?.message).toContain("The nodes' endpoints cannot be kept: EISDIR")
+  })
+
   test('an interface of another kind is left alone and named', async () => {
     await lab.must('ip', 'link', 'add', lab.interface, 'type', 'bridge')
     await expect(driver().apply({ settings, peers: [] })).rejects.toThrow(/another kind \(bridge\)/)
@@ -270,6 +316,13 @@ test('a UDP port that somebody holds is named, and taken when it is free', { tim
   expect((await driver().apply({ settings, peers: [site] })).part.state).toBe('ok')
   expect((await world()).link).toContain(',UP,')
 })
+
+const ENDPOINTS = () => `${lab.dir}/wireguard/${lab.interface}.endpoints`
+
+async function endpointOf(publicKey: string): Promise<string | undefined> {
+  const lines = await lab.must('wg', 'show', lab.interface, 'endpoints')
+  return new Map(lines.split('\n').map((line) => line.split('\t') as [string, string])).get(publicKey)
+}
 
 async function publicKeyOf(privateKey: string): Promise<string> {
   const { stdout } = await lab.exec.run('wg', ['pubkey'], { input: privateKey, timeoutMs: 5000 })

@@ -7,6 +7,12 @@ import { renderWireGuard } from '@postern/render/wireguard'
 import { writeAtomic } from '../atomic-write.ts'
 import type { Exec } from '../exec.ts'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
+import {
+  createEndpointMemory,
+  type EndpointMemory,
+  type Endpoints,
+  findEndpoint,
+} from './tunnel-endpoints.ts'
 import { ensureInterface, removeInterface } from './tunnel-interface.ts'
 import { observeTunnel } from './tunnel-observe.ts'
 import {
@@ -21,7 +27,7 @@ import {
 export interface WireGuardOptions {
   exec: Exec
   interface: string
-  /** For the file that `wg syncconf` reads and the streams of wireguard-go; 0700. */
+  /** For the file that `wg syncconf` reads, the peers' last endpoints and the streams of wireguard-go; 0700. */
   dir: string
   listenPort: number
   /** Where this machine's name servers are listed. */
@@ -45,17 +51,21 @@ const TIMEOUT = { timeoutMs: 10_000 }
 const ROUNDS = 3
 
 export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
+  const memory = createEndpointMemory(`${options.dir}/${options.interface}.endpoints`)
   return {
     async apply(wanted) {
       await mkdir(options.dir, { recursive: true, mode: 0o700 })
       const kind = await ensureInterface(options)
+      const endpoints = await memory.recall()
       const failures: Error[] = []
       let plan = await look(options, wanted)
       for (let round = 0; round < ROUNDS && plan.steps.length > 0; round++) {
-        failures.push(...(await act(options, plan.target, plan.steps)))
+        failures.push(...(await act(options, plan, endpoints)))
         plan = await look(options, wanted)
       }
-      return judge(options, plan, kind, failures)
+      const result = judge(options, plan, kind, failures)
+      const problems = await remember(memory, plan, endpoints)
+      return { ...result, problems: [...result.problems, ...problems] }
     },
     remove: () => removeInterface(options),
   }
@@ -86,14 +96,11 @@ async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise
 }
 
 /** Tries every step, also after one that failed: the more of it stands, the better. */
-async function act(
-  options: WireGuardOptions,
-  target: WantedTunnel,
-  steps: readonly Step[],
-): Promise<Error[]> {
+async function act(options: WireGuardOptions, plan: Look, endpoints: Endpoints): Promise<Error[]> {
   const failures: Error[] = []
-  for (const step of steps) {
-    const { code, stderr } = step.kind === 'ip' ? await ip(options, step.args) : await sync(options, target)
+  for (const step of plan.steps) {
+    const { code, stderr } =
+      step.kind === 'ip' ? await ip(options, step.args) : await sync(options, plan, endpoints)
     const what = step.kind === 'ip' ? `ip ${step.args.join(' ')}` : 'wg syncconf'
     if (code !== 0) failures.push(errorFrom(what, stderr))
   }
@@ -119,10 +126,37 @@ function worst(options: WireGuardOptions, failures: readonly Error[]): Error {
   return failures[0] ?? new PartFailedError(`The interface ${options.interface} does not stay as it was set.`)
 }
 
-async function sync(options: WireGuardOptions, target: WantedTunnel) {
+/** An endpoint is only ever given with a new peer: of one that it has, WireGuard itself knows better. */
+async function sync(options: WireGuardOptions, { target, tunnel }: Look, endpoints: Endpoints) {
   const file = `${options.dir}/${options.interface}.conf`
-  await writeAtomic(file, renderWireGuard(target), 0o600)
+  const present = new Set(tunnel.dump.peers.map((peer) => peer.publicKey))
+  const peers = target.peers.map((peer) =>
+    present.has(peer.publicKey) ? peer : { ...peer, endpoint: endpoints.get(peer.publicKey) },
+  )
+  await writeAtomic(file, renderWireGuard({ ...target, peers }), 0o600)
   return options.exec.run('wg', ['syncconf', options.interface, file], TIMEOUT)
+}
+
+/** What cannot be kept is said, and takes nothing from the tunnel. */
+async function remember(memory: EndpointMemory, plan: Look, old: Endpoints): Promise<Problem[]> {
+  try {
+    await memory.keep(endpointsOf(plan, old))
+    return []
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [{ scope: { kind: 'edge' }, message: `The nodes' endpoints cannot be kept: ${reason}` }]
+  }
+}
+
+/** Of each wanted peer the one in force, else the last one. */
+function endpointsOf({ target, tunnel }: Look, old: Endpoints): Endpoints {
+  const now = new Map(tunnel.dump.peers.map((peer) => [peer.publicKey, findEndpoint(peer.endpoint ?? '')]))
+  return new Map(
+    target.peers.flatMap(({ publicKey }) => {
+      const endpoint = now.get(publicKey) ?? old.get(publicKey)
+      return endpoint ? [[publicKey, endpoint]] : []
+    }),
+  )
 }
 
 function ip(options: WireGuardOptions, args: readonly string[]) {

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
 import { type Lab, startLab } from '../../test/lab.ts'
 import { createWireGuard } from '../drivers/wireguard.ts'
+import type { Exec } from '../exec.ts'
 import { createPeerObserver, hostOf, type PeerObserver } from './peers.ts'
 
 const PORT = 51997
@@ -49,10 +50,10 @@ async function connectNode(): Promise<void> {
   await node.must('ip', 'link', 'set', node.interface, 'up')
 }
 
-function observe(peers = [peer, stranger]): void {
+function observe(peers = [peer, stranger], exec = edge.exec): void {
   figures = []
   observer = createPeerObserver({
-    exec: edge.exec,
+    exec,
     interface: edge.interface,
     now: () => Date.now() + later,
     send: (all) => figures.push(all),
@@ -109,6 +110,16 @@ test('one whose handshake is older than three minutes, or who is no longer a pee
   observer.setPeers([stranger])
   expect([...states]).toEqual([[2, 'down']])
 }, 60_000)
+
+test('one that the tunnel is about to have is looked for often', async () => {
+  let looks = 0
+  const run: Exec['run'] = (...call) => {
+    if (call[0] === 'wg') looks++
+    return edge.exec.run(...call)
+  }
+  observe([peer, makePeer(3)], { ...edge.exec, run })
+  await until('a third look', () => looks > 2, { timeoutMs: 1500 })
+})
 
 test('one fping for all, ended with the observer', async () => {
   const count = async () => {

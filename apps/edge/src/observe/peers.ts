@@ -29,12 +29,16 @@ export interface PeerObserver {
 }
 
 const LOOK_EVERY = 2000
+/** What is about to come is seen at once, and after so many looks it is not about to come. */
+const SOON = { lookEvery: 200, looks: 30 }
 
 export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   let peers: readonly Peer[] = []
   /** By public key; undefined before the first look. */
   let seen: ReadonlyMap<string, WgPeer> | undefined
   let look: NodeJS.Timeout | undefined
+  let nextLook: NodeJS.Timeout | undefined
+  let soonLooks = 0
 
   const isFresh = (peer: Peer) => isFreshAt(options.now(), seen?.get(peer.publicKey))
   const figuresOfAll = () =>
@@ -52,7 +56,11 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   }
   const observe = oneAtATime(async () => {
     seen = await findPeers(options)
+    // Closed meanwhile: a probe that starts now would never end.
+    if (!look) return
     tell()
+    soonLooks = peers.some((peer) => isAboutToCome(seen?.get(peer.publicKey))) ? soonLooks + 1 : 0
+    if (soonLooks > 0 && soonLooks < SOON.looks) nextLook = setTimeout(observe, SOON.lookEvery)
   })
 
   return {
@@ -71,6 +79,8 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
     },
     close() {
       clearInterval(look)
+      look = undefined
+      clearTimeout(nextLook)
       speaker.close()
       prober.close()
     },
@@ -100,6 +110,11 @@ async function findPeers(options: PeerObserverOptions): Promise<Map<string, WgPe
     options.log.debug({ err }, 'the tunnel cannot be looked at')
     return new Map()
   }
+}
+
+/** A peer that the tunnel does not have yet, or that is called and has not answered yet. */
+function isAboutToCome(seen: WgPeer | undefined): boolean {
+  return !seen || (seen.endpoint !== null && seen.latestHandshake === null)
 }
 
 function isFreshAt(now: number, seen: WgPeer | undefined): boolean {
