@@ -5,7 +5,7 @@ import { installationPaths } from '@postern/contract/installation'
 import { parseSettings } from '@postern/contract/settings'
 import { publicUrl, readConfig } from '../apps/server/src/config.ts'
 import { observeNetwork } from '../apps/server/src/network.ts'
-import { renderBanner } from './lib/banner.ts'
+import { renderBanner, renderDataPlane } from './lib/banner.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
 import { renderEnvironmentFile } from './lib/environment-file.ts'
 import { CommandError, runCommand } from './lib/errors.ts'
@@ -14,7 +14,15 @@ import { prepareInstallation } from './lib/installation.ts'
 import { assertPortsFree } from './lib/ports.ts'
 import { untilServerThere } from './lib/server-socket.ts'
 import { stopStarter } from './lib/starter.ts'
-import { isSystemdThere, listActiveUnits, readUnitSettings, SETTINGS_FILE, UNITS } from './lib/systemd.ts'
+import {
+  isSystemdThere,
+  listActiveUnits,
+  readUnitSettings,
+  restartEdgeUnit,
+  SERVER_UNIT,
+  SETTINGS_FILE,
+  UNITS,
+} from './lib/systemd.ts'
 import { renderUnit } from './lib/unit.ts'
 
 const UNIT_DIR = '/etc/systemd/system'
@@ -65,7 +73,7 @@ async function install(values: Record<string, string>, writeUnits: () => void): 
   try {
     await must('systemctl', ['daemon-reload'], 30_000)
     await must('systemctl', ['enable', ...UNITS], 30_000)
-    await must('systemctl', ['restart', ...UNITS], 60_000)
+    await must('systemctl', ['restart', SERVER_UNIT], 60_000)
     await untilServerThere(paths.serverSocket)
   } finally {
     writeSettingsFile(kept)
@@ -81,6 +89,7 @@ async function install(values: Record<string, string>, writeUnits: () => void): 
       generatedAdmin: generated ? { username, password: generated } : undefined,
     }),
   )
+  process.stdout.write(renderDataPlane(await restartEdgeUnit()))
 }
 
 function writeSettingsFile(values: Record<string, string>): void {

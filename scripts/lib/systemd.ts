@@ -1,8 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
+import type { DataPlane } from '@postern/contract/edge'
 import { parseEnvironmentFile } from './environment-file.ts'
+import { CommandError } from './errors.ts'
 import { must, run } from './exec.ts'
+import { parseEdgeReady } from './ready.ts'
 
-export const UNITS = ['postern-server.service', 'postern-edge.service'] as const
+export const SERVER_UNIT = 'postern-server.service'
+const EDGE_UNIT = 'postern-edge.service'
+export const UNITS = [SERVER_UNIT, EDGE_UNIT] as const
 
 /** Where the units read their settings. */
 export const SETTINGS_FILE = '/etc/postern/environment'
@@ -19,6 +24,18 @@ export async function listActiveUnits(): Promise<string[]> {
   if (!isSystemdThere()) return []
   const states = await Promise.all(UNITS.map((unit) => run('systemctl', ['is-active', '--quiet', unit])))
   return UNITS.filter((_, index) => states[index]?.code === 0)
+}
+
+/**
+ * Starts the edge anew and waits until it has made the machine as wanted, or says which part it cannot.
+ * @throws CommandError when it does not come up; systemd goes on trying
+ */
+export async function restartEdgeUnit(): Promise<DataPlane> {
+  const { code } = await run('systemctl', ['restart', EDGE_UNIT], 60_000)
+  const said = await must('systemctl', ['show', '--property=StatusText', '--value', EDGE_UNIT])
+  if (code !== 0 || said.trim() === '')
+    throw new CommandError('the edge does not start: see journalctl -u postern-edge')
+  return parseEdgeReady(JSON.parse(said))
 }
 
 /** Stops our units; the traffic goes on, because it is in none of them. @returns whether one ran */

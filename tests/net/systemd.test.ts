@@ -84,6 +84,7 @@ test('install-service starts the units, now and at each boot', async () => {
   const setting = `POSTERN_DATA_DIR=${DATA_DIR}`
   const said = await machine.must('env', setting, 'npm', '--prefix', machine.clone, 'run', 'install-service')
   expect(said).toContain(`https://${lab.server.address}/`)
+  expect(said).toMatch(/^ +Data plane +HAProxy \S+, wireguard-go, nftables$/m)
   password = /Password +(\S+)/.exec(said)?.[1] ?? ''
   expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
   expect(await machine.must('systemctl', 'is-enabled', ...UNITS)).toBe('enabled\nenabled\n')
@@ -144,6 +145,21 @@ test('install-service a second time keeps settings, data and traffic', async () 
   await expectStillOpen()
   expect(await observeTraffic()).toEqual(before)
   expect(await signInAsAdmin()).toBeDefined()
+}, 180_000)
+
+test('install-service says that the edge does not start, and the next try of systemd brings it', async () => {
+  const edge = `${DATA_DIR}/edge/edge.sock`
+  await machine.must('systemctl', 'stop', 'postern-edge')
+  const listen = `require('node:net').createServer().listen('${edge}')`
+  await machine.must('systemd-run', '--unit=other', `${machine.clone}/node_modules/.bin/node`, '-e', listen)
+  await until('it to listen', () => machine.must('test', '-S', edge).then(() => true))
+  const { code, stdout, stderr } = await npm('run', 'install-service')
+  await machine.must('systemctl', 'stop', 'other')
+  expect(stderr).toMatch(/^postern: the edge does not start: see journalctl -u postern-edge$/m)
+  expect(stdout).not.toContain('Data plane')
+  expect(code).toBe(1)
+  await untilApplied()
+  await expectStillOpen()
 }, 180_000)
 
 test('after a reboot everything is back', async () => {

@@ -4,10 +4,13 @@ import { parseSettings, type Settings } from '@postern/contract/settings'
 export interface Config {
   settings: Settings
   paths: InstallationPaths
+  /** Where systemd hears that we are ready; absent when it has not started us. */
+  notifySocket?: string | undefined
 }
 
 /** The one place where the edge reads its environment. @throws SettingsError */
 export function readConfig(): Config {
   const settings = parseSettings(process.env)
-  return { settings, paths: installationPaths(settings.POSTERN_DATA_DIR) }
+  const paths = installationPaths(settings.POSTERN_DATA_DIR)
+  return { settings, paths, notifySocket: process.env.NOTIFY_SOCKET }
 }

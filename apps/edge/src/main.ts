@@ -1,4 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises'
+import type { DataPlane } from '@postern/contract/edge'
 import { pino } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
@@ -33,7 +34,8 @@ async function serve(config: Config, release: () => Promise<void>): Promise<void
     resolvConf: '/etc/resolv.conf',
     haproxy: await openHaproxy(config),
     edgePorts: () => findLogPort(config.paths.haproxyDir),
-    onReady: (dataPlane) => process.send?.({ type: 'ready', dataPlane }),
+    onReady: (dataPlane) =>
+      tellReady(config, dataPlane).catch((err: unknown) => log.error({ err }, 'systemd was not told')),
   })
   const stop = () => {
     edge
@@ -43,6 +45,15 @@ async function serve(config: Config, release: () => Promise<void>): Promise<void
   }
   process.once('SIGINT', stop).once('SIGTERM', stop)
   await edge.start()
+}
+
+/** Says it to who has started us: `npm start` by its channel, systemd in the status of the unit. */
+async function tellReady({ notifySocket }: Config, dataPlane: DataPlane): Promise<void> {
+  const message = { type: 'ready', dataPlane }
+  process.send?.(message)
+  if (!notifySocket) return
+  const say = ['systemd-notify', '--ready', `--status=${JSON.stringify(message)}`]
+  await createExec().run('env', [`NOTIFY_SOCKET=${notifySocket}`, ...say], { timeoutMs: 10_000 })
 }
 
 /** What cannot be ended for want of a program or a right was not ours, or is said by the others. */
