@@ -19,11 +19,11 @@ export function readUnitSettings(): Record<string, string> {
 
 export const isSystemdThere = () => existsSync('/run/systemd/system')
 
-/** The units of ours that run now. */
+/** The units of ours that run now, or that systemd is about to start again. */
 export async function listActiveUnits(): Promise<string[]> {
   if (!isSystemdThere()) return []
-  const states = await Promise.all(UNITS.map((unit) => run('systemctl', ['is-active', '--quiet', unit])))
-  return UNITS.filter((_, index) => states[index]?.code === 0)
+  const states = await Promise.all(UNITS.map((unit) => run('systemctl', ['is-active', unit])))
+  return UNITS.filter((_, index) => !/^(inactive|failed|unknown)$/m.test(states[index]?.stdout ?? ''))
 }
 
 /**

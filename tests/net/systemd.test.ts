@@ -176,7 +176,12 @@ test('after a reboot everything is back', async () => {
   expect(await api.getNode(node.id)).toMatchObject({ name: 'site' })
 }, 120_000)
 
-test('npm stop ends the units and their traffic', async () => {
+test('npm stop ends the units and their traffic, also an edge that systemd starts again and again', async () => {
+  const broken = '/run/systemd/system/postern-edge.service.d'
+  await machine.must('mkdir', '-p', broken)
+  await machine.must('sh', '-c', `printf '[Service]\nExecStartPre=false\n' >${broken}/broken.conf`)
+  await machine.must('systemctl', 'daemon-reload')
+  expect((await machine.run('systemctl', 'restart', 'postern-edge')).code).toBe(1)
   const { code, stdout } = await npm('stop')
   expect(code).toBe(0)
   expect(stdout).toContain('HAProxy, the tunnel and the rules of the firewall are gone')
