@@ -166,13 +166,14 @@ test('after a reboot everything is back', async () => {
   const before = await observeTraffic()
   const start = performance.now()
   await machine.reboot()
+  api = await until('the server', signInAsAdmin)
+  await untilApplied()
   // The node itself takes 15 s to doubt a tunnel whose other end has forgotten it: the edge calls it before.
   const isBack = async () => (await statusOf(SERVICE)) === 200
   await until('the service to answer again', isBack, { timeoutMs: 8000 })
   console.info('ms from the reboot until the service answers', performance.now() - start)
   expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
   expect((await observeTraffic()).processes).not.toBe(before.processes)
-  api = await signInAsAdmin()
   expect(await api.getNode(node.id)).toMatchObject({ name: 'site' })
 }, 120_000)
 
