@@ -72,7 +72,7 @@ test('a firewall that drops forwarded packets is named', async () => {
 
 test('another subnet is open at once and the old one closed', async () => {
   await until('the new subnet', () => isReachable(lab.edge, '192.168.88.10'))
-  expect(await isReachable(lab.edge, '192.168.77.10')).toBe(false)
+  await until('the old one to close', async () => !(await isReachable(lab.edge, '192.168.77.10')))
 })
 
 test('a flushed table is put right', async () => {
@@ -89,6 +89,8 @@ test('no gateway any more: table, forwarding and forwarder go', async () => {
   await lab.tell({ type: 'hint' })
   await until('the table to go', async () => (await lab.node.must('nft', 'list', 'ruleset')) === '')
   await until('port 53 to be free', async () => !(await lab.node.must('ss', '-Hlun', 'sport = :53')))
-  expect((await lab.node.must('cat', '/proc/sys/net/ipv4/ip_forward')).trim()).toBe('0')
+  const isForwarding = async () =>
+    (await lab.node.must('cat', '/proc/sys/net/ipv4/ip_forward')).trim() === '1'
+  await until('forwarding to end', async () => !(await isForwarding()))
   expect(readFileSync('/etc/resolv.conf', 'utf8')).not.toContain('192.168.77')
 })

@@ -42,9 +42,9 @@ test('back to the tunnel network alone: the rules go', async () => {
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, allowedIps: ['10.64.0.0/16', 'fd64::/64'] } } })
   await lab.tell({ type: 'hint' })
-  await until('the rules to go', async () => (await rules('-4')).trim().split('\n').length === 3)
-  expect((await rules('-6')).trim().split('\n').length).toBe(2)
-  expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
+  const count = async (family: '-4' | '-6') => (await rules(family)).trim().split('\n').length
+  await until('the rules to go', async () => (await count('-4')) === 3 && (await count('-6')) === 2)
+  await until('the way through the tunnel', () => isReachable(lab.node, '10.64.0.1'))
 })
 
 test('a server that moves to another address is followed by its name', async () => {
