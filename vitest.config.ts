@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Far more than anything takes: no test depends on what else the machine does. */
 const patient = { testTimeout: 60_000, hookTimeout: 120_000 }
 
-/** Each file has a server and a browser of its own, and mostly waits for them. */
+/** Each file has what it needs for itself, and waits much. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }
 const oneByOne = { fileParallelism: false }
 
@@ -16,9 +16,10 @@ export default defineConfig({
           include: ['{apps,packages,scripts}/**/*.test.{ts,tsx}'],
           exclude: ['**/node_modules/**', '**/*.api.test.ts', '**/*.net.test.ts'],
           ...patient,
+          ...twoAtATime,
         },
       },
-      { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], ...patient } },
+      { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], ...patient, ...twoAtATime } },
       { test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], ...patient, ...twoAtATime } },
       {
         test: {
