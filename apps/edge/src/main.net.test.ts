@@ -124,7 +124,7 @@ test('wherever in a change it is killed, the next one ends in the same place', a
   }
   expect(worlds?.[0]).not.toEqual(worlds?.[1])
   expect(steps).toBeGreaterThan(20)
-}, 240_000)
+}, 600_000)
 
 /** Differs from the given one in every section of services and nodes. */
 async function makeAnother(state: DesiredState): Promise<DesiredState> {
