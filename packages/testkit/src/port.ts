@@ -1,12 +1,33 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A TCP port of loopback that was free a moment ago. */
+/** Below the ports that the kernel gives to whoever asks for any, so that none of these is taken meanwhile. */
+const RANGE = { first: 20_000, beyond: 30_000 }
+const TRIES = 100
+
+const given = new Set<number>()
+
+/** A free TCP port of loopback, another one at each call. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address ? address.port : 0
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const port = randomInt(RANGE.first, RANGE.beyond)
+    if (given.has(port) || !(await isFree(port))) continue
+    given.add(port)
+    return port
+  }
+  throw new Error('no free port was found')
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    return true
+  } catch {
+    // Somebody has it: another one will do.
+    return false
+  } finally {
+    server.close()
+  }
 }

@@ -1,0 +1,13 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { findFreePort } from './port.ts'
+
+test('ports are each other ones, free, and none that the kernel gives by itself', async () => {
+  const ports: number[] = []
+  for (let call = 0; call < 50; call++) ports.push(await findFreePort())
+  expect(new Set(ports).size).toBe(50)
+  expect(Math.max(...ports)).toBeLessThan(32_768)
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(ports[0], '127.0.0.1', resolve))
+  server.close()
+})
