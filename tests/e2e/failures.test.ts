@@ -1,4 +1,6 @@
+import type { Edge } from '@postern/contract/edge'
 import { connectPaperEdge } from '@postern/testkit/paper-edge'
+import { until } from '@postern/testkit/until'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { EDGE_ABSENCE_SHOWN, EDGE_POLL_INTERVAL } from '../../apps/console/src/util/constants.ts'
@@ -149,10 +151,12 @@ describe('the data plane', () => {
     await page.reload()
     await passTimeUntil(syncMark(page, 'Data plane broken'))
     await edge.setDataPlane({})
+    await untilEdge((known) => known.dataPlane?.haproxy.state === 'ok')
     await page.clock.runFor(EDGE_POLL_INTERVAL)
     await passTimeUntil(syncMark(page, 'In sync'))
     await expect(page.locator('.banners')).toHaveCount(0)
     edge.close()
+    await untilEdge((known) => !known.connected)
     await page.clock.runFor(EDGE_POLL_INTERVAL)
     await passTimeUntil(syncMark(page, 'Edge not connected'))
     await expect(page.locator('.banners')).toHaveCount(0)
@@ -214,6 +218,11 @@ it('a deletion that the server refuses says why and changes nothing', async () =
   visit.expectNoComplaints()
   await visit.close()
 })
+
+/** Waits until the server knows it of its edge: a page whose clock stands asks only once. */
+async function untilEdge(isSo: (edge: Edge) => boolean): Promise<void> {
+  await until('the server to know it of the edge', async () => (await site.api.listEdges()).every(isSo))
+}
 
 function syncMark(page: Page, text: string): Locator {
   return page.locator('.sync').getByText(text).first()
