@@ -20,13 +20,22 @@ export default defineConfig({
         },
       },
       { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], ...patient, ...twoAtATime } },
+      {
+        test: {
+          name: 'attacks',
+          include: ['tests/attacks/**/*.test.ts'],
+          maxConcurrency: 24,
+          ...patient,
+          ...oneByOne,
+        },
+      },
       { test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], ...patient, ...twoAtATime } },
       {
         test: {
           name: 'net',
-          include: ['tests/net/**/*.test.ts', 'apps/**/*.net.test.ts'],
+          include: ['tests/net/**/*.test.ts', '{apps,packages}/**/*.net.test.ts'],
           ...patient,
-          ...oneByOne,
+          ...twoAtATime,
         },
       },
     ],

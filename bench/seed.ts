@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { writeRows } from '@postern/testkit/rows'
 import type { Kysely } from 'kysely'
 import type { Database } from '../apps/server/src/db/schema.ts'
 
@@ -40,7 +41,13 @@ export async function seedNodes(db: Kysely<Database>, count: number): Promise<nu
     updated_at: AT,
   })
   await inBatches(count, make, async (rows) => {
-    const inserted = await db.insertInto('nodes').values(rows).returning('id').execute()
+    const inserted = await writeRows(db, (tx, revision) =>
+      tx
+        .insertInto('nodes')
+        .values(rows.map((row) => ({ ...row, revision })))
+        .returning('id')
+        .execute(),
+    )
     ids.push(...inserted.map(({ id }) => id))
   })
   return ids
@@ -58,12 +65,7 @@ export async function seedServices(
   count: number,
   placeOf: (index: number) => Place,
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const { revision } = await tx
-      .insertInto('changes')
-      .values({ at: AT, actor: 'bench', what: `${count} services created` })
-      .returning('revision')
-      .executeTakeFirstOrThrow()
+  await writeRows(db, async (tx, revision) => {
     const make = (index: number) => serviceOf(index, revision, placeOf(index))
     await inBatches(count, make, (rows) => tx.insertInto('services').values(rows).execute())
   })
@@ -100,12 +102,15 @@ export async function seedDomains(db: Kysely<Database>, count: number): Promise<
     updated_at: AT,
   })
   await inBatches(count, make, async (rows) => {
-    const inserted = await db.insertInto('domains').values(rows).returning('id').execute()
-    ids.push(...inserted.map(({ id }) => id))
-    await db
-      .insertInto('certificates')
-      .values(inserted.map(({ id }) => certificateOf(id)))
-      .execute()
+    await writeRows(db, async (tx, revision) => {
+      const stamped = rows.map((row) => ({ ...row, revision }))
+      const inserted = await tx.insertInto('domains').values(stamped).returning('id').execute()
+      ids.push(...inserted.map(({ id }) => id))
+      await tx
+        .insertInto('certificates')
+        .values(inserted.map(({ id }) => ({ ...certificateOf(id), revision })))
+        .execute()
+    })
   })
   return ids
 }

@@ -7,23 +7,27 @@ import { join } from 'node:path'
 import { buildWhatIsStale } from './bootstrap/build.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
 import { installNpmPackages } from './bootstrap/npm-packages.mjs'
+import { takeFromEnvironment } from './bootstrap/own-environment.mjs'
 import { ROOT, StepError } from './bootstrap/step.mjs'
 import { installSystemPackages } from './bootstrap/system-packages.mjs'
 
 /**
- * What each verb needs: sets of system programs, and whether the console and the agent are built. Its program is
- * `scripts/<verb>.ts` unless it says another.
+ * What each verb needs: sets of system programs, whether the programs are built, and whether it is told
+ * the administrator's password. Its program is `scripts/<verb>.ts` unless it says another.
  */
 const VERBS = {
-  start: { programs: ['runtime'], build: true },
+  start: { programs: ['runtime'], build: true, password: true, script: 'scripts/dist/start.mjs' },
   stop: { programs: [], build: false },
-  'install-service': { programs: ['runtime'], build: true },
+  'install-service': { programs: ['runtime'], build: true, password: true },
+  'rotate-key': { programs: [], build: false },
   demo: { programs: ['runtime', 'demo'], build: true },
   test: { programs: ['runtime', 'demo', 'bench', 'test'], build: true },
+  attacks: { programs: ['runtime', 'test'], build: false },
   bench: { programs: ['runtime', 'bench'], build: true, script: 'bench/main.ts' },
 }
 
 async function main() {
+  const POSTERN_ADMIN_PASSWORD = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
   const [verb = '', ...rest] = process.argv.slice(2)
   const needs = VERBS[verb]
   if (!needs) throw new StepError(`"${verb}" is none of ${Object.keys(VERBS).join(', ')}`)
@@ -37,7 +41,8 @@ async function main() {
       'scripts/stop.ts',
       rest.filter((flag) => flag !== '--down'),
     )
-  return await handOver(needs.script ?? `scripts/${verb}.ts`, rest)
+  const secret = needs.password && POSTERN_ADMIN_PASSWORD ? { POSTERN_ADMIN_PASSWORD } : {}
+  return await handOver(needs.script ?? `scripts/${verb}.ts`, rest, secret)
 }
 
 try {

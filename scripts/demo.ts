@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
+import { must, run } from '@postern/host/exec'
+import { findHolder } from '@postern/host/lock'
 import { signIn } from './demo/api.ts'
 import { HERE, inSite, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
 import { findFault, listVisits, renderVisit, type Visit } from './demo/visits.ts'
 import { findFreePort } from './lib/bind.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
 import { CommandError, runCommand } from './lib/errors.ts'
-import { must, run } from './lib/exec.ts'
-import { findHolder } from './lib/lock.ts'
 import { observeMachine } from './lib/machine.ts'
 import { runInstallation } from './lib/run-installation.ts'
 import { untilSignal } from './lib/signal.ts'
@@ -75,7 +75,7 @@ async function chooseSettings(path: string, password: string): Promise<Environme
 async function present(settings: Environment, password: string, isOnce: boolean): Promise<number> {
   const origin = `http://127.0.0.1:${settings.POSTERN_CONSOLE_PORT}`
   mkdirSync(SITE_DIR, { recursive: true, mode: 0o700 })
-  startSitePrograms(SITE_DIR)
+  await startSitePrograms(SITE_DIR)
   const api = await signIn(origin, 'admin', password)
   const node = await api.createNode('Demo site')
   const { publicUrl, caFingerprint } = await api.getConfig()
@@ -98,7 +98,10 @@ async function present(settings: Environment, password: string, isOnce: boolean)
 async function connectSite(url: string, fingerprint: string, token: string): Promise<string> {
   const flags = [`--url=${url}`, `--fingerprint=${fingerprint}`, '--interface=postern-demo-n', '--no-service']
   const [program = '', ...args] = inSite(NODE, AGENT, 'connect', ...flags, ...AGENT_PLACE)
-  return must(program, args, 60_000, { PATH: process.env.PATH ?? '', POSTERN_TOKEN: token })
+  return must(program, args, {
+    timeoutMs: 60_000,
+    env: { PATH: process.env.PATH ?? '', POSTERN_TOKEN: token },
+  })
 }
 
 async function check(visits: readonly Visit[]): Promise<number> {
@@ -111,7 +114,7 @@ async function check(visits: readonly Visit[]): Promise<number> {
 /** Takes away whatever a demonstration left, also one that was killed. */
 async function sweep(path: string): Promise<void> {
   const [program = '', ...args] = inSite(NODE, AGENT, 'disconnect', ...AGENT_PLACE)
-  if (existsSync(SITE_DIR)) await run(program, args, 20_000)
+  if (existsSync(SITE_DIR)) await run(program, args, { timeoutMs: 20_000 })
   await removeSite()
   if (!existsSync(DATA_DIR)) return
   await takeTrafficDown({

@@ -3,13 +3,13 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { parseSettings } from '@postern/contract/settings'
+import { must } from '@postern/host/exec'
 import { publicUrl, readConfig } from '../apps/server/src/config.ts'
 import { observeNetwork } from '../apps/server/src/network.ts'
 import { renderBanner, renderDataPlane } from './lib/banner.ts'
-import { type Environment, ROOT } from './lib/environment.ts'
+import { type Environment, ROOT, takeEnvironment } from './lib/environment.ts'
 import { renderEnvironmentFile } from './lib/environment-file.ts'
 import { CommandError, runCommand } from './lib/errors.ts'
-import { must } from './lib/exec.ts'
 import { prepareInstallation } from './lib/installation.ts'
 import { assertPortsFree } from './lib/ports.ts'
 import { untilServerThere } from './lib/server-socket.ts'
@@ -59,26 +59,24 @@ function ownSettings(environment: Environment): Record<string, string> {
 }
 
 async function install(values: Record<string, string>, writeUnits: () => void): Promise<void> {
-  const installation = await prepareInstallation(values)
-  const { paths, settings } = installation
   const { POSTERN_ADMIN_PASSWORD: given, ...kept } = values
-  const generated = existsSync(paths.database) || given ? undefined : randomBytes(12).toString('base64url')
+  const isFirst = !existsSync(installationPaths(parseSettings(kept).POSTERN_DATA_DIR).database)
+  const generated = isFirst && !given ? randomBytes(12).toString('base64url') : undefined
   const password = given ?? generated
+  const installation = await prepareInstallation(
+    password ? { ...kept, POSTERN_ADMIN_PASSWORD: password } : kept,
+  )
+  const { paths, settings } = installation
   await stopStarter(paths.starterPid)
   // Units that run hold the ports themselves.
   if ((await listActiveUnits()).length === 0) await assertPortsFree(settings, true)
   writeUnits()
-  // The password is in the file only until the account is made; from then on the database is the truth.
-  writeSettingsFile(password ? { ...kept, POSTERN_ADMIN_PASSWORD: password } : kept)
-  try {
-    await must('systemctl', ['daemon-reload'], 30_000)
-    await must('systemctl', ['enable', ...UNITS], 30_000)
-    await must('systemctl', ['restart', SERVER_UNIT], 60_000)
-    await untilServerThere(paths.serverSocket)
-  } finally {
-    writeSettingsFile(kept)
-  }
-  const config = readConfig(observeNetwork(), values)
+  writeSettingsFile(kept)
+  await must('systemctl', ['daemon-reload'], { timeoutMs: 30_000 })
+  await must('systemctl', ['enable', ...UNITS], { timeoutMs: 30_000 })
+  await must('systemctl', ['restart', SERVER_UNIT], { timeoutMs: 60_000 })
+  await untilServerThere(paths.serverSocket)
+  const config = readConfig(observeNetwork(), kept)
   const username = settings.POSTERN_ADMIN_USERNAME
   process.stdout.write(
     renderBanner({
@@ -98,4 +96,4 @@ function writeSettingsFile(values: Record<string, string>): void {
   chmodSync(SETTINGS_FILE, 0o600)
 }
 
-await runCommand(() => installService(process.env, process.argv.slice(2)))
+await runCommand(() => installService(takeEnvironment(), process.argv.slice(2)))

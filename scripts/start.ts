@@ -1,4 +1,5 @@
 import { renderBanner, renderDataPlane, renderHint } from './lib/banner.ts'
+import { takeEnvironment } from './lib/environment.ts'
 import { runCommand } from './lib/errors.ts'
 import { runInstallation } from './lib/run-installation.ts'
 import { untilSignal } from './lib/signal.ts'
@@ -6,7 +7,7 @@ import { untilSignal } from './lib/signal.ts'
 /** `npm start`: runs server and edge until a signal, and never ends the traffic. */
 await runCommand(async () => {
   const say = (text: string) => void process.stdout.write(text)
-  await runInstallation(process.env, untilSignal(), {
+  await runInstallation(takeEnvironment(), untilSignal(), {
     onServer: (banner) => say(renderBanner(banner) + (banner.obstacle ? renderHint(false) : '')),
     onEdge: (dataPlane) => say(renderDataPlane(dataPlane) + renderHint(true)),
     warn: (text) => void process.stderr.write(text),

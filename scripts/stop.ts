@@ -17,7 +17,7 @@ async function stop(own: Environment): Promise<number> {
     wasStarted || wasService ? 'Server and edge are stopped.\n' : 'Server and edge did not run.\n',
   )
   if (findEdgeObstacle(machine)) return 0
-  await takeTrafficDown(environmentOf('edge', environment, machine))
+  await takeTrafficDown(environmentOf(environment, machine))
   process.stdout.write('HAProxy, the tunnel and the rules of the firewall are gone.\n')
   return 0
 }

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { show } from '@postern/host/exec'
 import { ROOT } from './lib/environment.ts'
 import { runCommand } from './lib/errors.ts'
-import { show } from './lib/exec.ts'
 import { listFailures, sum, type Tally, tallyExit, tallyVitest, type VitestReport } from './lib/summary.ts'
 
 const MINUTE = 60_000
@@ -16,6 +16,7 @@ const CHECKERS = [
 const RUNNERS = [
   { name: 'unit', limit: 8 * MINUTE },
   { name: 'api', limit: 8 * MINUTE },
+  { name: 'attacks', limit: 8 * MINUTE },
   { name: 'e2e', limit: 20 * MINUTE },
   { name: 'net', limit: 30 * MINUTE },
 ]
@@ -40,7 +41,7 @@ async function testAll(only: readonly string[]): Promise<number> {
   if (failures.length > 0) print(`\n── failed ${'─'.repeat(54)}\n${failures.join('\n')}\n`)
   const { passed, failed } = sum(tallies.map(([, tally]) => tally))
   for (const [name, tally] of tallies)
-    print(`${name.padEnd(6)} ${tally.passed} passed, ${tally.failed} failed`)
+    print(`${name.padEnd(7)} ${tally.passed} passed, ${tally.failed} failed`)
   print(`${passed} passed, ${failed} failed`)
   return failed === 0 && passed > 0 ? 0 : 1
 }

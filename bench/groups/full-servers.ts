@@ -28,7 +28,7 @@ export async function startFullServers(): Promise<FullServers> {
 }
 
 async function startFullServer(nodes: number, services: number): Promise<FullServer> {
-  const server = await startTestServer()
+  const server = await startTestServer({ isMeasured: true })
   const { db } = server.context
   const nodeIds = await seedNodes(db, nodes)
   const domainIds = await seedDomains(db, services)

@@ -1,7 +1,7 @@
 import type { Measured } from '../figures.ts'
 import { compareCosts } from '../measure.ts'
 import type { Effort } from '../sizes.ts'
-import { type FullServers, mustGet } from './full-servers.ts'
+import { type FullServer, type FullServers, mustGet } from './full-servers.ts'
 
 /** What a person opens: the same page of a long and of a short list. */
 const PAGES = {
@@ -33,5 +33,14 @@ export async function measureLists(servers: FullServers, { rounds }: Effort): Pr
   }
   for (const [name, path] of Object.entries(PAGES)) await measure(name, path, rounds)
   for (const [name, path] of Object.entries(WHOLE)) await measure(name, path, Math.ceil(rounds / 6))
-  return measured
+  const created = await compareCosts(rounds, {
+    heavy: { run: () => createNode(servers.heavy) },
+    light: { run: () => createNode(servers.light) },
+  })
+  return [...measured, { name: 'nodes: a new one', unit: 'ms', ...created }]
+}
+
+async function createNode({ client }: FullServer): Promise<void> {
+  const answer = await client.post('/api/nodes', { name: 'new' })
+  if (answer.statusCode !== 201) throw new Error(`no node was made: ${answer.statusCode} ${answer.body}`)
 }

@@ -13,11 +13,20 @@ afterAll(() => rmSync(dir, { recursive: true }))
 const lock = (packages: object) => ({ packages: { '': {}, 'apps/edge': {}, ...packages } })
 
 test('npm packages are there when each has the version of the lock file', () => {
-  const wanted = lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/x': { link: true } })
+  const wanted = lock({ 'node_modules/a': { version: '1.0.0' } })
   expect(isInstalled(wanted, { packages: { 'node_modules/a': { version: '1.0.0' } } })).toBe(true)
   expect(isInstalled(wanted, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false)
   expect(isInstalled(wanted, { packages: {} })).toBe(false)
   expect(isInstalled(wanted, undefined)).toBe(false)
+})
+
+test('a new package of this repository is installed too', () => {
+  const wanted = lock({ 'node_modules/x': { link: true } })
+  const found: string[] = []
+  const isThere = (path: string) => found.push(path) > 1
+  expect(isInstalled(wanted, { packages: {} }, isThere)).toBe(false)
+  expect(isInstalled(wanted, { packages: {} }, isThere)).toBe(true)
+  expect(found).toEqual(['node_modules/x', 'node_modules/x'])
 })
 
 test('a package for another system need not be there', () => {

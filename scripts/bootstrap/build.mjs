@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { ROOT, say, step } from './step.mjs'
 
+/** What every bundle is made of. */
+const OWN = ['packages', 'scripts/lib/bundle.ts', 'package-lock.json']
+
 /** What is built before it can be used, from what, and the file that shows that it is there. */
 const BUILDS = [
   {
@@ -13,9 +16,27 @@ const BUILDS = [
   },
   {
     name: 'agent',
-    from: ['apps/agent', 'packages/contract', 'packages/net', 'package-lock.json'],
+    from: [...OWN, 'apps/agent'],
     result: 'apps/agent/dist/postern.mjs',
     args: ['apps/agent/build.ts'],
+  },
+  {
+    name: 'server',
+    from: [...OWN, 'apps/server', 'docs', 'TERMS.md'],
+    result: 'apps/server/dist/server.mjs',
+    args: ['apps/server/build.ts'],
+  },
+  {
+    name: 'edge',
+    from: [...OWN, 'apps/edge'],
+    result: 'apps/edge/dist/edge.mjs',
+    args: ['apps/edge/build.ts'],
+  },
+  {
+    name: 'starter',
+    from: [...OWN, 'scripts', 'apps/server/src'],
+    result: 'scripts/dist/start.mjs',
+    args: ['scripts/build.ts'],
   },
 ]
 

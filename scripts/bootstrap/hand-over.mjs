@@ -1,15 +1,21 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { ROOT } from './step.mjs'
 
-/** Runs a program of the repository with our Node and answers with its exit code. Signals go through to it. */
-export function handOver(script, args) {
+/**
+ * Runs a program of the repository with our Node and answers with its exit code. Signals go through to it.
+ * `more` is added to its environment.
+ */
+export function handOver(script, args, more = {}) {
   const bin = join(ROOT, 'node_modules/.bin')
   const child = spawn(join(bin, 'node'), [join(ROOT, script), ...args], {
     cwd: ROOT,
-    env: { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
+    env: { ...process.env, ...more, PATH: `${bin}:${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
     stdio: 'inherit',
   })
+  giveMemoryBack()
   // On a terminal the child gets Ctrl-C itself, like everyone in the group; sending it twice would hurry it.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
   process.on('SIGTERM', () => child.kill('SIGTERM'))
@@ -17,4 +23,10 @@ export function handOver(script, args) {
     child.on('error', reject)
     child.on('exit', (code, signal) => resolve(signal ? 1 : code))
   })
+}
+
+/** This process only waits from now on, perhaps for months: what it needed to look at the sources is not kept. */
+function giveMemoryBack() {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
 }

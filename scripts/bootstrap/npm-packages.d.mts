@@ -1,2 +1,6 @@
-export function isInstalled(lock: object, installed: object | undefined): boolean
+export function isInstalled(
+  lock: object,
+  installed: object | undefined,
+  isThere?: (path: string) => boolean,
+): boolean
 export function installNpmPackages(): Promise<void>

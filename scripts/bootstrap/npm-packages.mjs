@@ -2,10 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, say, step } from './step.mjs'
 
-/** True when what npm wrote down after its last install is what package-lock.json asks for. */
-export function isInstalled(lock, installed) {
+/**
+ * True when what npm wrote down after its last install is what package-lock.json asks for, and each package of this
+ * repository can be found by its name.
+ */
+export function isInstalled(lock, installed, isThere = (path) => existsSync(join(ROOT, path))) {
   return Object.entries(lock.packages).every(([path, wanted]) => {
-    if (path === '' || wanted.link || !path.includes('node_modules/')) return true
+    if (path === '' || !path.includes('node_modules/')) return true
+    if (wanted.link) return isThere(path)
     const found = installed?.packages?.[path]
     return found
       ? found.version === wanted.version

@@ -20,7 +20,15 @@ const SETS = {
     ping: 'iputils-ping',
   },
   bench: { wrk: 'wrk' },
-  test: { chromium: 'chromium', openssl: 'openssl', pgrep: 'procps', 'systemd-analyze': 'systemd' },
+  test: {
+    chromium: 'chromium',
+    git: 'git',
+    apache2: 'apache2-bin',
+    curl: 'curl',
+    openssl: 'openssl',
+    pgrep: 'procps',
+    'systemd-analyze': 'systemd',
+  },
 }
 
 /** Packages whose programs Debian would run as services of its own. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endpoints, pathOf } from '@postern/contract/endpoints'
+import { pathOf } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints'
 import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
 
 /** The API of the demonstration's installation, as the console uses it. */
@@ -24,10 +25,10 @@ export async function signIn(origin: string, username: string, password: string)
       return endpoints.createHttpService.answer.parse(await post(path, form))
     },
     async untilLive({ nodeId, id, name }) {
-      const path = pathOf(endpoints.getHttpService, { nodeId, id })
+      const path = pathOf(endpoints.getService, { nodeId, type: 'http', id })
       const deadline = performance.now() + 15_000
       for (;;) {
-        const { state } = endpoints.getHttpService.answer.parse(await get(path))
+        const { state } = endpoints.getService.answer.parse(await get(path))
         if (state.phase === 'live') return
         if (performance.now() > deadline)
           throw new Error(`${name} is not live: ${state.problem ?? state.phase}`)

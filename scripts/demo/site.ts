@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { launchQuietly, must, run } from '../lib/exec.ts'
+import { createExec, must, run } from '@postern/host/exec'
 
 /**
  * The private site: a network namespace that reaches this machine by one cable, and that nothing else reaches.
@@ -37,14 +37,19 @@ export async function makeSite(): Promise<void> {
 }
 
 /** Two programs of Debian that know nothing of Postern. */
-export function startSitePrograms(dir: string): void {
+export async function startSitePrograms(dir: string): Promise<void> {
   const configuration = join(dir, 'mosquitto.conf')
   // Mosquitto does not start with a WebSocket listener alone.
   const listeners = ['listener 1883 127.0.0.1', `listener ${PORTS.mqtt}`, 'protocol websockets']
   writeFileSync(configuration, `${['user root', 'allow_anonymous true', ...listeners].join('\n')}\n`)
-  launchQuietly(inSite('mosquitto', '-c', configuration), join(dir, 'mosquitto.log'))
-  const exporter = ['prometheus-node-exporter', `--web.listen-address=:${PORTS.metrics}`]
-  launchQuietly(inSite(...exporter), join(dir, 'exporter.log'))
+  await startInSite('mosquitto', ['-c', configuration], join(dir, 'mosquitto.log'))
+  const address = `--web.listen-address=:${PORTS.metrics}`
+  await startInSite('prometheus-node-exporter', [address], join(dir, 'exporter.log'))
+}
+
+/** Whoever takes the site away ends it. */
+async function startInSite(program: string, args: readonly string[], log: string): Promise<void> {
+  await createExec(inSite()).startDetached(program, args, { stdoutFile: log, stderrFile: log })
 }
 
 /** Ends everything that runs in the site, and takes it away. Nothing happens when there is none. */

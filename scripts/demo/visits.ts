@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from '../lib/exec.ts'
+import { run } from '@postern/host/exec'
 
 /** A command line that shows a published service, and what its answer must hold. */
 export interface Visit {
@@ -45,7 +45,7 @@ export async function findFault({ args, expected }: Visit): Promise<string | und
   const deadline = performance.now() + 10_000
   for (;;) {
     // curl ends an upgraded connection by its time limit, so the answer counts and not the exit code.
-    const { stdout, stderr } = await run('curl', args, 15_000)
+    const { stdout, stderr } = await run('curl', args, { timeoutMs: 15_000 })
     if (expected.test(stdout)) return undefined
     if (performance.now() > deadline) return `${stdout}${stderr}`.trim().slice(0, 200) || 'no answer'
     await sleep(200)

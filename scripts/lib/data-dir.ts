@@ -29,7 +29,11 @@ export function prepareDataDir(dataDir: string, identities?: Identities): void {
   const runOwner = identities && { uid: identities.server.uid, gid: identities.proxy.gid }
   makeDirectory(paths.runDir, runOwner ? 0o2750 : 0o750, runOwner)
   makeDirectory(paths.edgeDir, 0o700, identities && ROOT)
-  if (identities) makeDirectory(paths.programDir, 0o755, ROOT)
+  if (identities) {
+    // The edge looks after what is in it; shut in by its unit, it could not make the directory itself.
+    makeDirectory(paths.lanesDir, 0o710, { uid: 0, gid: identities.proxy.gid })
+    makeDirectory(paths.programDir, 0o755, ROOT)
+  }
   makeEdgeToken(paths.edgeToken, identities && { uid: 0, gid: identities.server.gid })
 }
 

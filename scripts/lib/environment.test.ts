@@ -20,9 +20,5 @@ test('programs get the settings and the search path, and nothing else', () => {
     NODE_OPTIONS: '--inspect',
   }
   const common = { NODE_ENV: 'production', PATH: '/bin', POSTERN_HTTP_PORT: '8080' }
-  expect(environmentOf('server', environment, root)).toEqual({
-    ...common,
-    POSTERN_ADMIN_PASSWORD: 'a-secret-word',
-  })
-  expect(environmentOf('edge', environment, root)).toEqual(common)
+  expect(environmentOf(environment, root)).toEqual(common)
 })

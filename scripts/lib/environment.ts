@@ -1,11 +1,18 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseSettings, type Settings } from '@postern/contract/settings'
+import { takeFromEnvironment } from '../bootstrap/own-environment.mjs'
 import type { Machine } from './machine.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
 export type Environment = Record<string, string | undefined>
+
+/** The environment that this process was started with. The admin's password is not in the process's own any more. */
+export function takeEnvironment(): Environment {
+  const password = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
+  return { ...process.env, ...(password && { POSTERN_ADMIN_PASSWORD: password }) }
+}
 
 /** The settings as the starter reads them: without root the data directory is below the user's own. */
 export function readSettings(environment: Environment, { isRoot }: Machine): Settings {
@@ -17,17 +24,13 @@ function withDataDir(environment: Environment, isRoot: boolean): Environment {
   return { ...environment, POSTERN_DATA_DIR: join(homedir(), '.local/share/postern') }
 }
 
-/** What our programs need of the environment, and nothing else; only the server gets the admin's password. */
-export function environmentOf(
-  program: 'server' | 'edge',
-  environment: Environment,
-  { isRoot }: Machine,
-): Record<string, string> {
+/** What our programs need of the environment, and nothing else; the admin's password goes another way. */
+export function environmentOf(environment: Environment, { isRoot }: Machine): Record<string, string> {
   const settings = withDataDir(environment, isRoot)
   const names = Object.keys(settings).filter(
     (name) =>
       ['PATH', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].includes(name) ||
-      (name.startsWith('POSTERN_') && (program === 'server' || name !== 'POSTERN_ADMIN_PASSWORD')),
+      (name.startsWith('POSTERN_') && name !== 'POSTERN_ADMIN_PASSWORD'),
   )
   const pairs = names.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))
   return { NODE_ENV: 'production', ...Object.fromEntries(pairs) }

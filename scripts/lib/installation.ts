@@ -3,6 +3,7 @@ import type { Settings } from '@postern/contract/settings'
 import { prepareDataDir } from './data-dir.ts'
 import { type Environment, readSettings } from './environment.ts'
 import { CommandError } from './errors.ts'
+import { layDownPassword } from './first-password.ts'
 import { findEdgeObstacle, type Machine, observeMachine } from './machine.ts'
 import { ensureUsers, type Identities } from './users.ts'
 
@@ -19,7 +20,7 @@ export interface Installation {
 }
 
 /**
- * Reads the settings, and makes users and data directory. Safe to run again and again.
+ * Reads the settings, makes users and data directory, and lays the admin's password down for the first start. Safe to run again and again.
  * @throws SettingsError, CommandError
  */
 export async function prepareInstallation(environment: Environment): Promise<Installation> {
@@ -32,11 +33,13 @@ export async function prepareInstallation(environment: Environment): Promise<Ins
   const obstacle = findEdgeObstacle(machine)
   const identities = obstacle ? undefined : await ensureUsers()
   prepareDataDir(settings.POSTERN_DATA_DIR, identities)
+  const paths = installationPaths(settings.POSTERN_DATA_DIR)
+  layDownPassword(paths, settings.POSTERN_ADMIN_PASSWORD, identities?.server)
   return {
     environment,
     machine,
     settings,
-    paths: installationPaths(settings.POSTERN_DATA_DIR),
+    paths,
     identities,
     obstacle,
   }

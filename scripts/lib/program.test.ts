@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextDelay, Program } from './program.ts'
+import { Program } from './program.ts'
 
 function programOf(code: string, onRestart = (_how: string) => {}) {
   const lines: string[] = []
@@ -54,9 +54,3 @@ test('one that ignores the polite signal is ended all the same', async () => {
   await program.ready
   await program.stop()
 }, 15_000)
-
-test('the delay grows to a limit, and a long life forgets it', () => {
-  expect(nextDelay(500, 10)).toBe(1000)
-  expect(nextDelay(30_000, 10)).toBe(30_000)
-  expect(nextDelay(30_000, 120_000)).toBe(500)
-})

@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ChildProcess, type LaunchOptions, launch } from './exec.ts'
+import { createBackoff } from '@postern/host/backoff'
+import { type ChildProcess, type LaunchOptions, launch } from '@postern/host/exec'
 
 /** How long a program may take to say that it is ready, and to end when it is asked to, in ms. */
 const READY_LIMIT = 30_000
 const STOP_LIMIT = 8_000
-const FIRST_DELAY = 500
+const FIRST_DELAY = 100
 const MAX_DELAY = 30_000
 /** A program that lived this long starts again without a growing delay. */
 const STEADY = 60_000
@@ -15,11 +16,6 @@ export interface ProgramOptions extends LaunchOptions {
   argv: readonly string[]
   onLine: (line: string) => void
   onRestart: (name: string, how: string, delay: number) => void
-}
-
-/** The delay before the next start, in ms. @param lived how long the last life was, in ms */
-export function nextDelay(previous: number, lived: number): number {
-  return lived > STEADY ? FIRST_DELAY : Math.min(previous * 2, MAX_DELAY)
 }
 
 /** One of our programs, started again whenever it ends by itself. */
@@ -50,7 +46,7 @@ export class Program {
 
   /** The first life that ends before it is ready is the last: what keeps it from starting is for a person. */
   async #supervise(onReady: (message: unknown) => void, onFailure: (error: Error) => void): Promise<void> {
-    let delay = FIRST_DELAY / 2
+    const backoff = createBackoff({ first: FIRST_DELAY, most: MAX_DELAY, random: () => 0 })
     let wasReady = false
     while (!this.#stop.signal.aborted) {
       const born = performance.now()
@@ -60,7 +56,8 @@ export class Program {
       })
       if (this.#stop.signal.aborted) return
       if (!wasReady) return onFailure(new Error(`the ${this.#options.name} did not start (${how})`))
-      delay = nextDelay(delay, performance.now() - born)
+      if (performance.now() - born > STEADY) backoff.reset()
+      const delay = backoff.next()
       this.#options.onRestart(this.#options.name, how, delay)
       // Rejects when it is aborted, and then the loop ends.
       await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => undefined)

@@ -5,7 +5,11 @@ import { formatLogLine } from './log-line.ts'
 import { Program } from './program.ts'
 import { asUser, type ProgramView } from './readable-program.ts'
 
-const MAIN = { server: 'apps/server/src/main.ts', edge: 'apps/edge/src/main.ts' } as const
+/** As `apps/<name>/build.ts` packs them: they start sooner and need a third less memory than their sources. */
+const BUNDLE = { server: 'apps/server/dist/server.mjs', edge: 'apps/edge/dist/edge.mjs' } as const
+
+/** A program that crashes must not leave its secrets on the disk; HAProxy and the tunnel get it from the edge. */
+const WITHOUT_CORE = ['prlimit', '--core=0:0', '--']
 
 export type Say = (text: string) => void
 
@@ -23,21 +27,22 @@ export function startEdge(installation: Installation, warn: Say): Program {
 }
 
 export function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
-  return [join(root, 'node_modules/.bin/node'), join(root, MAIN[program])]
+  // SIGUSR1 would open a debugger, which reads every secret of the process.
+  return [join(root, 'node_modules/.bin/node'), '--disable-sigusr1', join(root, BUNDLE[program])]
 }
 
 function startOne(name: 'server' | 'edge', installation: Installation, argv: string[], warn: Say): Program {
   const { environment, machine } = installation
   return new Program({
     name,
-    argv,
+    argv: machine.isLinux ? [...WITHOUT_CORE, ...argv] : argv,
     cwd: '/',
-    env: environmentOf(name, environment, machine),
+    env: environmentOf(environment, machine),
     onLine(line) {
       const text = formatLogLine(name, line)
       if (text) warn(`${text}\n`)
     },
     onRestart: (_, how, delay) =>
-      warn(`postern: the ${name} ended (${how}); it starts again in ${Math.ceil(delay / 1000)} s\n`),
+      warn(`postern: the ${name} ended (${how}); it starts again in ${delay / 1000} s\n`),
   })
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChildProcess, launchHolder, must, run } from '@postern/host/exec'
 import { CommandError } from './errors.ts'
-import { type ChildProcess, launchHolder, must, run } from './exec.ts'
 import type { Identity } from './users.ts'
 
 /** The repository as the server's user sees it. */

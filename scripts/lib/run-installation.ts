@@ -1,11 +1,11 @@
 import type { DataPlane } from '@postern/contract/edge'
+import { releaseLock, takeLock } from '@postern/host/lock'
 import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
 import type { Banner } from './banner.ts'
 import { type Environment, ROOT } from './environment.ts'
 import { CommandError } from './errors.ts'
 import { type Installation, prepareInstallation } from './installation.ts'
-import { releaseLock, takeLock } from './lock.ts'
 import { assertPortsFree } from './ports.ts'
 import type { Program } from './program.ts'
 import { type Say, startEdge, startServer } from './programs.ts'
@@ -79,17 +79,20 @@ async function startAll(
 ): Promise<void> {
   const { environment, settings, obstacle } = installation
   const { POSTERN_CONSOLE_PORT: consolePort, POSTERN_DATA_DIR: dataDir } = settings
-  const config = readConfig(observeNetwork(), { ...environment, POSTERN_DATA_DIR: dataDir })
+  const config = readConfig(observeNetwork(), { ...environment, POSTERN_DATA_DIR: dataDir }, ROOT)
+  // Beside each other: the edge makes the traffic of the last run before there is a server.
   const server = startServer(installation, view, warn)
   programs.push(server)
+  const edge = obstacle === undefined ? startEdge(installation, warn) : undefined
+  if (edge) programs.push(edge)
+  const dataPlane = edge && isReady(edge)
+  // One that does not start is told after the server, and ends all of it.
+  dataPlane?.catch(() => undefined)
   const { generatedAdmin } = parseServerReady(await isReady(server))
   if (isOver()) return
   const { version } = config
   onServer({ version, publicUrl: publicUrl(config), consolePort, dataDir, generatedAdmin, obstacle })
-  if (obstacle) return
-  const edge = startEdge(installation, warn)
-  programs.push(edge)
-  onEdge(parseEdgeReady(await isReady(edge)))
+  if (dataPlane) onEdge(parseEdgeReady(await dataPlane))
 }
 
 /** A program that does not start has said why itself; this says which one it was. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findHolder, isAlive } from '@postern/host/lock'
 import { CommandError } from './errors.ts'
-import { findHolder, isAlive } from './lock.ts'
 
 const LIMIT = 15_000
 

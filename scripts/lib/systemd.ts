@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { DataPlane } from '@postern/contract/edge'
+import { ExecTimeoutError, must, run } from '@postern/host/exec'
 import { parseEnvironmentFile } from './environment-file.ts'
 import { CommandError } from './errors.ts'
-import { must, run } from './exec.ts'
 import { parseEdgeReady } from './ready.ts'
 
 export const SERVER_UNIT = 'postern-server.service'
@@ -31,9 +31,9 @@ export async function listActiveUnits(): Promise<string[]> {
  * @throws CommandError when it does not come up; systemd goes on trying
  */
 export async function restartEdgeUnit(): Promise<DataPlane> {
-  const { code } = await run('systemctl', ['restart', EDGE_UNIT], 60_000)
+  const restarted = await run('systemctl', ['restart', EDGE_UNIT], { timeoutMs: 60_000 }).catch(orTooLate)
   const said = await must('systemctl', ['show', '--property=StatusText', '--value', EDGE_UNIT])
-  if (code !== 0 || said.trim() === '')
+  if (restarted?.code !== 0 || said.trim() === '')
     throw new CommandError('the edge does not start: see journalctl -u postern-edge')
   return parseEdgeReady(JSON.parse(said))
 }
@@ -41,6 +41,13 @@ export async function restartEdgeUnit(): Promise<DataPlane> {
 /** Stops our units; the traffic goes on, because it is in none of them. @returns whether one ran */
 export async function stopUnits(): Promise<boolean> {
   const active = await listActiveUnits()
-  if (active.length > 0) await must('systemctl', ['stop', ...active], 60_000)
-  return active.length > 0
+  if (active.length === 0) return false
+  await must('systemctl', ['stop', ...active], { timeoutMs: 60_000 })
+  // One that failed while it was stopped is stopped as well; one that did not fail has nothing to forget.
+  await run('systemctl', ['reset-failed', ...active])
+  return true
+}
+
+function orTooLate(error: unknown): undefined {
+  if (!(error instanceof ExecTimeoutError)) throw error
 }

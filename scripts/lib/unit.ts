@@ -7,7 +7,7 @@ export function renderUnit(template: string, values: Readonly<Record<string, str
     if (value === undefined) throw new Error(`${mark} is not filled in`)
     if (!/^[A-Za-z0-9/._+-]+$/.test(value))
       throw new CommandError(
-        `${value} has characters that units do not bear: move the repository to a plain path`,
+        `${value} has characters not allowed in a systemd unit: move the repository to a plain path`,
       )
     return value
   })

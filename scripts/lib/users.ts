@@ -1,6 +1,6 @@
 import { SYSTEM_USERS } from '@postern/contract/installation'
+import { run } from '@postern/host/exec'
 import { CommandError } from './errors.ts'
-import { run } from './exec.ts'
 
 export interface Identity {
   uid: number

@@ -3,7 +3,7 @@ import { connectPaperEdge } from '@postern/testkit/paper-edge'
 import { until } from '@postern/testkit/until'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { EDGE_ABSENCE_SHOWN, EDGE_POLL_INTERVAL } from '../../apps/console/src/util/constants.ts'
+import { EDGE_ABSENCE_SHOWN } from '../../apps/console/src/util/constants.ts'
 import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
 import { choose, expectClipboard, passTimeUntil, rowOf, stopClock } from './steps.ts'
@@ -30,10 +30,11 @@ describe('the server', () => {
     await go('Domain Names')
     await page.getByText('No domains yet').waitFor()
     // What is likely to be opened next is loaded when the page is at rest.
-    await page.waitForFunction(() =>
-      performance.getEntriesByType('resource').some(({ name }) => name.includes('ConfirmDialog')),
-    )
-    await page.waitForLoadState('networkidle')
+    await page.waitForFunction(() => {
+      const loaded = performance.getEntriesByType('resource').map(({ name }) => name)
+      const dialogs = ['NodeDialog', 'HttpServiceDialog', 'DomainDialog', 'ConfirmDialog']
+      return dialogs.every((dialog) => loaded.some((name) => name.includes(dialog)))
+    })
     await site.stopServer()
     await page.getByRole('searchbox').fill('office')
     await page.getByText('The domains could not be loaded').waitFor()
@@ -152,12 +153,10 @@ describe('the data plane', () => {
     await passTimeUntil(syncMark(page, 'Data plane broken'))
     await edge.setDataPlane({})
     await untilEdge((known) => known.dataPlane?.haproxy.state === 'ok')
-    await page.clock.runFor(EDGE_POLL_INTERVAL)
     await passTimeUntil(syncMark(page, 'In sync'))
     await expect(page.locator('.banners')).toHaveCount(0)
     edge.close()
     await untilEdge((known) => !known.connected)
-    await page.clock.runFor(EDGE_POLL_INTERVAL)
     await passTimeUntil(syncMark(page, 'Edge not connected'))
     await expect(page.locator('.banners')).toHaveCount(0)
     await page.clock.runFor(EDGE_ABSENCE_SHOWN)

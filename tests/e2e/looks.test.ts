@@ -17,6 +17,7 @@ const scenes: Scene[] = [
   { name: 'nodes', path: () => '/nodes', shows: 'office' },
   { name: 'node', path: () => `/nodes/${office}`, shows: 'grafana' },
   { name: 'domains', path: () => '/domains', shows: 'app.example.com' },
+  { name: 'domain-services', path: () => '/domains', act: openServices, shows: 'Proxy -> 192.168.7.31:3000' },
   { name: 'logs', path: () => `/nodes/${office}/http/${grafana}/logs`, shows: 'GET /api/live' },
   { name: 'not-found', path: () => '/no/such/page', shows: 'Try searching for something else!' },
   { name: 'node-form', path: () => '/nodes', act: openNodeForm, shows: 'Act as a network gateway' },
@@ -116,4 +117,8 @@ async function openInfo(page: Page): Promise<void> {
 async function openConfirm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Actions for grafana' }).click()
   await page.getByRole('menuitem', { name: 'Delete Service' }).click()
+}
+
+async function openServices(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Services of grafana.example.com' }).click()
 }

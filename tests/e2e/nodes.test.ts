@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
+import { callApi } from '@postern/testkit/api'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
-import { expectClipboard, menuItems } from './steps.ts'
+import { choose, expectClipboard, menuItems } from './steps.ts'
 
 let site: Site
 let edge: PaperEdge
@@ -37,9 +40,19 @@ describe('creating a node', () => {
     await ready.waitFor()
     await ready.getByRole('button', { name: 'Copy command', exact: true }).click()
     const copied = await expectClipboard(page, /^.*postern connect/)
-    expect(copied).toContain('postern connect --url=https://203.0.113.1')
-    expect(copied).toContain(`--token=${token}`)
-    expect(copied).toMatch(/--fingerprint=sha256:[0-9a-f]{64}/)
+    const command =
+      /^echo (\S+) \| postern connect --url=https:\/\/203\.0\.113\.1 --token - --fingerprint=sha256:[0-9a-f]{64}$/
+    expect(command.exec(copied)?.[1]).toBe(token)
+    await ready.getByRole('button', { name: 'Copy short command' }).click()
+    const short = await expectClipboard(page, /^postern connect/)
+    expect(short).toMatch(
+      /^postern connect --url=https:\/\/203\.0\.113\.1 --token=\S+ --fingerprint=sha256:\w{64}$/,
+    )
+    expect(short).toContain(`--token=${token} `)
+    // What is on the screen beside the token's own field shows it nowhere.
+    const shown = await ready.innerText()
+    expect(shown).toContain('--token=SECRET')
+    expect(shown).not.toContain(token)
     await ready.getByRole('button', { name: 'Got it!' }).click()
     await row(page, 'office').waitFor()
     visit.expectNoComplaints()
@@ -155,13 +168,16 @@ describe('the list', () => {
   it('says that it could not be loaded, with a way to try again', async () => {
     const visit = await site.open('/')
     const { page } = visit
-    visit.forgive(/500|The form was not saved/)
+    visit.forgive(/500|Failed to load/)
     await page.route('**/api/nodes?*', (route) =>
       route.fulfill({ status: 500, json: { message: 'Internal error', requestId: 'r1' } }),
     )
     await page.getByRole('link', { name: 'Client / Nodes' }).click()
     await page.getByRole('button', { name: 'Retry' }).waitFor()
     await expect(page.getByText('No nodes yet')).toHaveCount(0)
+    expect(visit.complaints).toContainEqual(
+      expect.stringContaining('Failed to load /api/nodes: Internal error'),
+    )
     await page.unroute('**/api/nodes?*')
     await page.getByRole('button', { name: 'Retry' }).click()
     await row(page, 'Local').waitFor()
@@ -192,11 +208,38 @@ describe('a node page', () => {
     await visit.close()
   })
 
+  it('asks before a download replaces the key of an agent, and downloads when the answer is yes', async () => {
+    const node = await site.api.createNode({ name: 'with-agent' })
+    const publicKey = randomBytes(32).toString('base64')
+    const { method, path } = endpoints.registerKey
+    await callApi(site.paths.serverSocket, node.token, method, path, { publicKey })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    visit.forgive(/409/)
+    const ask = () => choose(page, 'Actions', 'Download Config')
+    await ask()
+    const question = page.getByRole('alertdialog', { name: 'Replace the key of this node' })
+    await visit.expectAccessible()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await ask()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      question.getByRole('button', { name: 'Yes, download!' }).click(),
+    ])
+    expect(readFileSync(await download.path(), 'utf8')).toContain('PrivateKey = ')
+    await question.waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('of a node that does not exist says so, and leads back', async () => {
     const visit = await site.open('/nodes/999999')
     const { page } = visit
-    visit.forgive(/404/)
+    visit.forgive(/404|Failed to load/)
     await page.getByText('This node does not exist').waitFor()
+    expect(visit.complaints).toContainEqual(
+      expect.stringContaining('Failed to load /api/nodes/:id: Node not found'),
+    )
     await visit.expectAccessible()
     await page
       .getByRole('main')

@@ -146,7 +146,7 @@ describe("the browser's Back", () => {
 /** Keeps requests of a method on the way until the returned function lets them go; it says how many there were. */
 async function holdBack(page: Page, method: string): Promise<() => number> {
   const waiting: (() => void)[] = []
-  await page.route('**/api/**', async (route) => {
+  await page.route('**/api/nodes**', async (route) => {
     if (route.request().method() === method) await new Promise<void>((resolve) => waiting.push(resolve))
     await route.continue()
   })

@@ -25,6 +25,8 @@ export interface Scene {
   act?: (page: Page) => Promise<unknown>
   /** A text that shows that the scene is there. */
   shows: string
+  /** What the browser's console may say, for a scene where something fails. */
+  forgive?: RegExp
 }
 
 interface Plan {
@@ -51,6 +53,7 @@ export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, 
       const visit = await visitFor(scene.signedIn ?? true)
       const { page } = visit
       visit.complaints.length = 0
+      if (scene.forgive) visit.forgive(scene.forgive)
       await page.goto(`${getSite().origin}${scene.path()}`)
       await scene.act?.(page)
       await page.getByText(scene.shows).filter({ visible: true }).first().waitFor()

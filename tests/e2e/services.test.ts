@@ -1,4 +1,5 @@
 import type { CreatedNode } from '@postern/contract/nodes'
+import type { HttpService } from '@postern/contract/services'
 import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
@@ -71,6 +72,38 @@ describe('publishing an HTTP service', () => {
     await visit.close()
   })
 
+  it('says what breaks beside the console, and where that is explained', async () => {
+    await site.api.publish(node.id, { name: 'other', domain: 'other.example.com' })
+    const consoleDomain = 'gate.example.com'
+    // The server's own tests hold this answer against the contract.
+    const services = (await site.api.call('GET', '/api/services/http')).json as HttpService[]
+    const own = services.find(({ system }) => system)
+    const ownUrl = `/api/services/${own?.nodeId}/http/${own?.id}`
+    await site.api.call('PATCH', ownUrl, { domain: consoleDomain, skipValidation: true })
+    const { visit, page, form } = await openForm()
+    const domain = form.getByLabel(label('Public Domain'))
+    const warning = form.getByText(/runs in a sandbox/)
+    await expect(domain).toHaveAccessibleDescription(/Without a domain the service runs in a sandbox/)
+    await visit.expectAccessible()
+    for (const name of ['new.example.com', 'other.example.com']) {
+      await domain.fill(name)
+      await warning.waitFor({ state: 'detached' })
+    }
+    await domain.fill(consoleDomain.toUpperCase())
+    await form.getByText(/This is the domain of the console\. A service here runs/).waitFor()
+    // While the list of names is open, everything else is hidden from a screen reader.
+    await page.keyboard.press('Tab')
+    const link = form.getByRole('link', { name: 'What breaks' })
+    const [docs] = await Promise.all([visit.context.waitForEvent('page'), link.click()])
+    await docs.getByRole('heading', { name: 'What breaks without a domain' }).waitFor()
+    expect(new URL(docs.url()).hash).toBe('#what-breaks-without-a-domain')
+    await expect(docs.locator(':target')).toHaveText('What breaks without a domain')
+    await site.api.call('PATCH', ownUrl, { domain: null })
+    await page.keyboard.press('Escape')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('shows an unknown failure of the server as a banner with the number of the request', async () => {
     const { visit, page, form } = await openForm()
     visit.forgive(/500|The form was not saved/)
@@ -105,6 +138,26 @@ describe('the service card', () => {
     await row(page, 'slow').getByText('Live').waitFor()
     visit.expectNoComplaints()
     await visit.close()
+  })
+
+  it('says Not answering with the reason until the backend answers again, without a reload', async () => {
+    const service = await site.api.publish(node.id, { name: 'mute', domain: 'mute.example.com' })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    await row(page, 'mute').getByText('Live').waitFor()
+    edge.sendTrouble(service.id, 'refused')
+    await row(page, 'mute').getByText('Not answering').waitFor()
+    await row(page, 'mute').getByText('The service refused the connection.').waitFor()
+    await visit.expectAccessible()
+    edge.sendTrouble(service.id, 'only-tls')
+    await row(page, 'mute').getByText('Choose https as its protocol').waitFor()
+    edge.sendTrouble(service.id, null)
+    await row(page, 'mute').getByText('Live').waitFor()
+    await expect(row(page, 'mute').getByText('Not answering')).toHaveCount(0)
+    visit.expectNoComplaints()
+    await visit.close()
+    // The card shows five rows a page, and other tests look for theirs on the first.
+    await site.api.removeService(service)
   })
 
   it('disables, enables, edits and deletes', async () => {

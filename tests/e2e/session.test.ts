@@ -103,7 +103,7 @@ describe('a session', () => {
 
   it('that the server does not know any more leads to the login page', async () => {
     const visit = await site.open('/login', { signedIn: false })
-    visit.forgive(/401|Signing in failed/)
+    visit.forgive(/401|Failed to load/)
     await visit.context.addCookies([{ name: 'token', value: 'gone', url: site.origin, sameSite: 'Strict' }])
     await visit.page.goto(`${site.origin}/nodes`)
     await visit.page.waitForURL('**/login')

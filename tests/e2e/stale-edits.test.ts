@@ -32,7 +32,7 @@ it('of a node: the second tab is told, loads the newest values and saves upon th
   await second.form.getByLabel('Send all internet traffic through the VPN').check()
   await second.form.getByRole('button', { name: 'Save' }).click()
   const alert = second.form.getByRole('alert')
-  await alert.getByText(/Somebody else has changed this meanwhile.*replace what you typed/).waitFor()
+  await alert.getByText(/Someone else changed this while you were editing.*replaces what you typed/).waitFor()
   expect((await site.api.getNode(id)).allowInternet).toBe(false)
   await second.visit.expectAccessible()
   await alert.getByRole('button', { name: 'Reload' }).click()

@@ -102,7 +102,8 @@ describe('on a terminal', () => {
     await terminal.exited
     expect(terminal.said()).not.toMatch(/starts again|error|Error/)
     expect(isAlive(proxy)).toBe(true)
-    expect(await lab.server.must('ps', '-eo', 'args=')).not.toContain(`${ROOT}/scripts/start.ts`)
+    const left = (await lab.server.listPids()).filter(isAlive)
+    expect(left.map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join('\n')).not.toMatch(/\.mjs/)
   })
 
   test('a warm start takes at most three seconds, and picks up where it was', async () => {

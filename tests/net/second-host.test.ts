@@ -35,7 +35,7 @@ it('publishes a service of a second host by the lines of the README alone', asyn
   expect(installed).toMatchObject({ code: 0, stdout: `${home}/postern: OK\n` })
 
   const device = `ps${installation.interface.slice(-10)}`
-  const line = fillIn(lineOfReadme('postern connect'), {
+  const line = fillIn(lineOfReadme('echo TOKEN'), {
     TOKEN: node.token,
     'sha256:…': config.caFingerprint,
   })

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -17,9 +18,10 @@ import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
-const script = (name: string, ...args: string[]) => [
+const PROGRAMS = { start: 'scripts/dist/start.mjs', stop: 'scripts/stop.ts' }
+const script = (name: keyof typeof PROGRAMS, ...args: string[]) => [
   process.execPath,
-  join(ROOT, `scripts/${name}.ts`),
+  join(ROOT, PROGRAMS[name]),
   ...args,
 ]
 
@@ -69,7 +71,7 @@ async function untilRunning(starter: Running): Promise<void> {
 /** The pid of a program that the starter runs. */
 async function childOf(starter: Running, name: 'server' | 'edge'): Promise<number> {
   const { stdout } = await lab.server.run('ps', '-o', 'pid=,args=', '--ppid', String(starter.pid))
-  const line = stdout.split('\n').find((each) => each.includes(`apps/${name}/src/main.ts`))
+  const line = stdout.split('\n').find((each) => each.includes(`apps/${name}/dist/${name}.mjs`))
   if (!line) throw new Error(`no ${name} among: ${stdout}`)
   return Number.parseInt(line, 10)
 }
@@ -79,6 +81,12 @@ const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf
 /** A process that has ended may stay in the table until somebody asks for its exit code. */
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(statusOf(pid))
 
+/** What a process does not share with any file: its heaps, stacks and compiled code. */
+function privateMegabytes(pid: number): number {
+  const kilobytes = /^Pss_Anon: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
+  return Number(kilobytes) / 1024
+}
+
 /** The pid of this installation's HAProxy, of which there must be exactly one. */
 async function haproxyPid(): Promise<number> {
   const lines = (await lab.server.must('ps', '-eo', 'pid=,args=')).split('\n')
@@ -87,6 +95,12 @@ async function haproxyPid(): Promise<number> {
   )
   expect(ours).toHaveLength(1)
   return Number.parseInt(ours[0] ?? '', 10)
+}
+
+/** The processes behind the tunnel's interface; none where the kernel has WireGuard itself. */
+async function tunnelPids(): Promise<number[]> {
+  const { stdout } = await lab.server.run('pgrep', '-f', `^wireguard-go -f ${env.POSTERN_TUNNEL_INTERFACE}`)
+  return stdout.split('\n').filter(Boolean).map(Number)
 }
 
 async function idOf(user: string): Promise<number> {
@@ -109,7 +123,8 @@ describe('an installation from the first start to the end of its traffic', () =>
   let proxy: number
 
   test('the first start prints addresses and the one password, and the console answers', async () => {
-    starter = begin(script('start'))
+    // As on a machine that keeps what is left of crashed programs.
+    starter = begin(['prlimit', '--core=unlimited', '--', ...script('start')])
     await untilRunning(starter)
     const said = starter.output()
     expect(said).toContain(`https://${lab.server.address}/`)
@@ -125,6 +140,13 @@ describe('an installation from the first start to the end of its traffic', () =>
     const body = JSON.stringify({ username: 'admin', password })
     const login = ['-H', 'content-type: application/json', '-d', body, 'http://127.0.0.1:3000/api/auth/login']
     expect(await lab.server.must('curl', '-s', ...login)).toContain('"token"')
+  })
+
+  test('starter, server and edge have little memory for themselves alone', async () => {
+    const pids = [starter.pid, await childOf(starter, 'server'), await childOf(starter, 'edge')]
+    const [own = 0, ...programs] = pids.map(privateMegabytes)
+    expect(own).toBeLessThan(30)
+    expect(programs.reduce((sum, each) => sum + each, 0)).toBeLessThan(120)
   })
 
   test('the console without TLS is there for this machine only', async () => {
@@ -173,6 +195,19 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(owner(paths.secretKey)).toBe(`${server} 600`)
     expect(statSync(paths.serverSocket).gid).toBe(Number(await lab.server.must('id', '-g', 'postern-proxy')))
     expect(statSync(paths.serverSocket).mode & 0o007).toBe(0)
+  })
+
+  test('no program of it leaves its memory on the disk, or opens a debugger', async () => {
+    const [server, edge] = [await childOf(starter, 'server'), await childOf(starter, 'edge')]
+    for (const pid of [server, edge, proxy, ...(await tunnelPids())])
+      expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 +bytes/m)
+    for (const pid of [server, edge]) process.kill(pid, 'SIGUSR1')
+    process.kill(server, 'SIGABRT')
+    await until('another server', async () => (await childOf(starter, 'server')) !== server)
+    await until('the console to answer again', answers)
+    expect(await lab.server.must('ss', '-Hltn', 'sport = :9229')).toBe('')
+    expect(isAlive(edge)).toBe(true)
+    expect(readdirSync('/').filter((name) => name.startsWith('core'))).toEqual([])
   })
 
   test('a start while one runs is one clear line', async () => {
@@ -238,6 +273,22 @@ describe('an installation from the first start to the end of its traffic', () =>
     const { code, said } = await finish(script('stop'))
     expect(said).toContain('did not run')
     expect(code).toBe(0)
+  })
+
+  test('the next start brings the traffic of the last run back before there is a server', async () => {
+    starter = begin(script('start'))
+    const server = await until('the server to be started', () => childOf(starter, 'server'))
+    process.kill(server, 'SIGSTOP')
+    const visit = ['curl', '-sk', '-m', '3', '-o', '/dev/null', '-w', '%{http_code}']
+    const isCarried = async () =>
+      (await lab.visitor.run(...visit, `https://${lab.server.address}/`)).stdout === '503'
+    await until('HAProxy to answer that the server does not', isCarried, { timeoutMs: 30_000 })
+    expect(starter.output()).not.toContain('is running')
+    process.kill(server, 'SIGCONT')
+    await untilRunning(starter)
+    await until('the console', answers)
+    await starter.stop('SIGINT')
+    expect((await finish(script('stop'))).code).toBe(0)
   })
 })
 
@@ -312,11 +363,11 @@ describe('a clone in a closed home', () => {
     const bind = `mount --bind "${ROOT}" "${clone}" && exec "$@"`
     const inClone = ['unshare', '--mount', '--propagation=private', 'sh', '-c', bind, 'sh']
     const more = { POSTERN_CONSOLE_PORT: '3200', POSTERN_DATA_DIR: join(dir, 'other') }
-    const starter = begin([...inClone, process.execPath, join(clone, 'scripts/start.ts')], more)
+    const starter = begin([...inClone, process.execPath, join(clone, PROGRAMS.start)], more)
     await untilRunning(starter)
     const server = await childOf(starter, 'server')
     expect(readFileSync(`/proc/${server}/cmdline`, 'utf8')).toContain(
-      join(dir, 'other/program/apps/server/src/main.ts'),
+      join(dir, 'other/program/apps/server/dist/server.mjs'),
     )
     expect(readFileSync(`/proc/${server}/mountinfo`, 'utf8')).toMatch(
       new RegExp(`${dir}/other/program ro[, ]`),

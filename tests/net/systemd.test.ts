@@ -14,6 +14,8 @@ import { until } from '@postern/testkit/until'
 import { openSocket, visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+/** Capabilities with which root is root again, as bits of /usr/include/linux/capability.h. */
+const FORBIDDEN = { dacOverride: 1n, dacReadSearch: 2n, sysModule: 16n, sysPtrace: 19n, sysAdmin: 21n }
 const UNITS = ['postern-server', 'postern-edge']
 const SERVICE = 'https://service.example.com/'
 const DATA_DIR = '/var/lib/postern/elsewhere'
@@ -89,10 +91,33 @@ test('install-service starts the units, now and at each boot', async () => {
   expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
   expect(await machine.must('systemctl', 'is-enabled', ...UNITS)).toBe('enabled\nenabled\n')
   api = await signInAsAdmin()
+  // The password that was made for the first start stays in no environment and in no file.
+  const places = ['/etc/postern', DATA_DIR]
+  expect((await machine.run('grep', '-rlF', password, ...places)).stdout).toBe('')
+  const found = await machine.run('sh', '-c', `grep -lF '${password}' /proc/[0-9]*/environ 2>/dev/null`)
+  expect(found.stdout).toBe('')
   await untilApplied()
   const console = await visit(lab.visitor, `https://${lab.server.address}/`)
   expect(console).toMatchObject({ status: 200, body: expect.stringMatching(/^<!doctype html/i) })
 }, 180_000)
+
+test('edge, HAProxy and tunnel are shut in alike, and cannot read the keys of the server', async () => {
+  const pidOf = (unit: string) => machine.must('systemctl', 'show', '-P', 'MainPID', unit)
+  const edge = (await pidOf('postern-edge')).trim()
+  const traffic = await machine.must('ps', '-C', 'haproxy,wireguard-go', '-o', 'pid=')
+  for (const pid of [edge, ...traffic.trim().split(/\s+/)]) {
+    const status = await machine.must('cat', `/proc/${pid}/status`)
+    expect(status).toMatch(/^Seccomp:\t2$/m)
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+    const bounding = BigInt(`0x${/^CapBnd:\t([0-9a-f]+)$/m.exec(status)?.[1]}`)
+    for (const bit of Object.values(FORBIDDEN)) expect(bounding & (1n << bit)).toBe(0n)
+    expect(await machine.must('cat', `/proc/${pid}/limits`)).toMatch(/^Max core file size +0 +0 /m)
+  }
+  const inside = ['nsenter', `--target=${edge}`, '--mount']
+  expect((await machine.run(...inside, 'cat', paths.secretKey)).code).toBe(1)
+  for (const file of ['/etc/x', '/run/x', `${DATA_DIR}/x`])
+    expect((await machine.run(...inside, 'touch', file)).stderr).toContain('Read-only file system')
+})
 
 test('a service of another host is published through the tunnel', async () => {
   node = await api.createNode({ name: 'site' })

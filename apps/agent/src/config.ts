@@ -1,3 +1,5 @@
+import { SYSTEM_PATH } from '@postern/host/exec'
+
 /** What the agent reads from its environment; nothing else looks there. */
 export interface Environment {
   url: string | undefined
@@ -9,7 +11,6 @@ export interface Environment {
 }
 
 export const DEFAULT_CONFIG_DIR = '/etc/postern'
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export function readEnvironment(): Environment {
   const { POSTERN_URL, POSTERN_TOKEN, POSTERN_AGENT_DIR, PATH, NO_COLOR } = process.env

@@ -1,5 +1,5 @@
+import type { Exec } from '@postern/host/exec'
 import type { Environment } from './config.ts'
-import type { Exec } from './exec.ts'
 import type { Io } from './io.ts'
 
 /** Everything a command may touch of the world around it, built once in main.ts. */
@@ -11,7 +11,6 @@ export interface Context {
   /** How this very program is started again: Node with its options, and the file. */
   self: { program: string; args: readonly string[] }
   isRoot: boolean
-  pid: number
   now(): number
   /** From 0 up to, not including, 1. */
   random(): number

@@ -1,32 +1,13 @@
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
 import { codeOf } from './errors.ts'
 
-/** Writes a file that only root may read, so that a reader sees the old or the new one and never a part. */
+/** Writes a file that only root may read, in a directory made for it; other commands may write it at the same time. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${process.pid}.new`
-  await rm(temporary, { force: true })
-  const file = await open(temporary, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(temporary, path)
-  await syncDirectory(dirname(path))
-}
-
-/** Without it a crash may undo the rename. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
+  await writeAtomic(path, text, 0o600, `${path}.${process.pid}.new`)
 }
 
 /** True when a directory is not there yet, or is ours and nobody else may write to it. */
@@ -36,16 +17,6 @@ export async function isOursAlone(path: string): Promise<boolean> {
     return uid === process.getuid?.() && (mode & 0o022) === 0
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return true
-    throw error
-  }
-}
-
-/** @returns the text, or undefined when there is no such file. */
-export async function findText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

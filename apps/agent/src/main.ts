@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
+import { createExec } from '@postern/host/exec'
 import manifest from '../package.json' with { type: 'json' }
-import { runCli } from './cli.ts'
+import { runCli } from './cli/cli.ts'
 import { readEnvironment } from './config.ts'
-import { createExec } from './exec.ts'
 import { createIo } from './io.ts'
 
 const stop = new AbortController()
@@ -15,11 +15,10 @@ runCli(
   {
     io: createIo(environment.noColour),
     environment,
-    exec: createExec(environment.path),
+    exec: createExec([], environment.path),
     version: manifest.version,
     self: { program: process.execPath, args: [...process.execArgv, realpathSync(process.argv[1] ?? '')] },
     isRoot: process.getuid?.() === 0,
-    pid: process.pid,
     now: Date.now,
     random: Math.random,
     signal: stop.signal,

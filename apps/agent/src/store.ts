@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { AgentConfig } from '@postern/contract/agent'
-import { wireGuardKey } from '@postern/contract/fields'
+import { publicKey, wireGuardKey } from '@postern/contract/fields'
 import * as z from 'zod/mini'
 import { findJson, writePrivate } from './files.ts'
 import type { AgentPaths } from './paths.ts'
@@ -13,7 +13,7 @@ export const Credentials = z.object({
   ca: z.nullable(z.string()),
   interface: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,14}$/)),
   privateKey: wireGuardKey,
-  publicKey: wireGuardKey,
+  publicKey,
 })
 export type Credentials = z.infer<typeof Credentials>
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AgentError } from './errors.ts'
-import { renderGateway } from './gateway.ts'
+import { isInForce, renderWireGuard } from './tunnel/wireguard.ts'
 import { config } from './wanted.fixture.ts'
 import { parseEndpoint, parseWanted } from './wanted.ts'
-import { isInForce, renderWireGuard } from './wireguard.ts'
 
 const KEY = config.peer.publicKey
 
@@ -28,13 +27,6 @@ Endpoint = [2001:db8::1]:51820
 AllowedIPs = 10.64.0.0/16
 PersistentKeepalive = off
 `)
-})
-
-test('the gateway table names the subnets of each family', () => {
-  const text = renderGateway('postern-node', ['192.168.7.0/24', 'fd00:7::/64'])
-  expect(text).toContain('table inet postern_agent_postern_node {')
-  expect(text).toContain('set subnets4 { type ipv4_addr; flags interval; elements = { 192.168.7.0/24 } }')
-  expect(text).toContain('set subnets6 { type ipv6_addr; flags interval; elements = { fd00:7::/64 } }')
 })
 
 test('endpoints', () => {
@@ -88,7 +80,13 @@ test('a name of a node cannot steer a terminal', () => {
 
 test('in force means key, peer, networks and keepalive', () => {
   const wanted = parseWanted(config)
-  const peer = { publicKey: KEY, endpoint: null, allowedIps: ['10.64.0.0/16'], latestHandshake: null }
+  const peer = {
+    publicKey: KEY,
+    presharedKey: KEY,
+    endpoint: null,
+    allowedIps: ['10.64.0.0/16'],
+    latestHandshake: null,
+  }
   const state = { publicKey: KEY, listenPort: 1, peer: { ...peer, rx: 0, tx: 0, keepaliveSeconds: 0 } }
   expect(isInForce(wanted, KEY, state)).toBe(true)
   expect(isInForce(wanted, KEY, { ...state, publicKey: 'x' })).toBe(false)

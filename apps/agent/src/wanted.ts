@@ -2,7 +2,7 @@ import type { AgentConfig } from '@postern/contract/agent'
 import { findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
 import { isHostname } from '@postern/net/hostname'
 import { findIp, formatIp, isIp } from '@postern/net/ip'
-import { isWireGuardKey } from '@postern/net/keys'
+import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
 import { AgentError } from './errors.ts'
 import { printable } from './io.ts'
 
@@ -39,8 +39,8 @@ export function parseWanted(config: AgentConfig): Wanted {
     dns: config.dns.map((text) => parseAddress(text, 'dns')),
     gateway: config.gateway && parseNetworks(config.gateway.map(({ subnet }) => subnet)),
     peer: {
-      publicKey: parseKey(peer.publicKey, 'publicKey'),
-      presharedKey: parseKey(peer.presharedKey, 'presharedKey'),
+      publicKey: isPublicKey(peer.publicKey) ? peer.publicKey : fail('publicKey'),
+      presharedKey: isWireGuardKey(peer.presharedKey) ? peer.presharedKey : fail('presharedKey'),
       ...parseEndpoint(peer.endpoint),
       allowedIps: peer.allowedIps.map((text) => parseNetwork(text, 'allowedIps')),
       keepaliveSeconds: keepalive,
@@ -80,11 +80,6 @@ function parseNetwork(text: string, field: string): string {
 function parseNetworks(texts: string[]): string[] {
   const cidrs = texts.map((text) => findCidr(text) ?? fail('gateway'))
   return mergeCidrs(cidrs).map(formatCidr)
-}
-
-function parseKey(text: string, field: string): string {
-  if (!isWireGuardKey(text)) throw unusable(field)
-  return text
 }
 
 function fail(field: string): never {

@@ -1,4 +1,6 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import './styles/index.css'
+
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createBrowserRouter, RouterProvider } from 'react-router'
@@ -9,22 +11,30 @@ import { createSession } from './stores/session.ts'
 import { ConfirmHost } from './ui/ConfirmHost.tsx'
 import { ToastHost } from './ui/ToastHost.tsx'
 import { toast } from './ui/toast.ts'
+import { randomText } from './util/random.ts'
 import { urls } from './util/urls.ts'
-import './styles/index.css'
 
 const session = createSession({
   cookies: document,
   storage: localStorage,
   location,
   now: Date.now,
+  makeKey: () => randomText(32),
 })
 const api = createApi({
   fetch: (...args) => fetch(...args),
   token: session.token,
+  key: session.key,
+  now: Date.now,
   onRefused: session.end,
   onBadRequest: toast.error,
 })
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false } },
+  queryCache: new QueryCache({
+    onError: (error, { queryKey }) => console.error(`Failed to load ${queryKey[0]}: ${error.message}`, error),
+  }),
+})
 const router = createBrowserRouter(routesFor(session))
 
 session.onEnd(() => {

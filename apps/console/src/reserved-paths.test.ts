@@ -1,10 +1,22 @@
-import { RESERVED_PATHS } from '@postern/contract/services'
+import { isReservedPath } from '@postern/contract/reserved-paths'
+import type { RouteObject } from 'react-router'
 import { expect, test } from 'vitest'
-import { routePaths } from './util/urls.ts'
+import { routesFor } from './routes.tsx'
+import { createSession } from './stores/session.ts'
 
-test.each(Object.values(routePaths))('no service can take the page %s', (path) => {
-  const [, first = ''] = path.split('/')
-  // The root itself is refused by a rule of its own.
-  if (first !== '') expect(RESERVED_PATHS).toContain(first)
-  else expect(path).toBe('/')
+const session = createSession({
+  cookies: { cookie: '' },
+  storage: { getItem: () => null, setItem: () => undefined, removeItem: () => undefined },
+  location: { protocol: 'https:', pathname: '/', search: '' },
+  now: () => 0,
+  makeKey: () => '',
+})
+
+const pathsOf = (routes: readonly RouteObject[]): string[] =>
+  routes.flatMap(({ path, children }) => [...(path ? [path] : []), ...pathsOf(children ?? [])])
+
+test('no service can take a page of the console', () => {
+  const pages = pathsOf(routesFor(session)).filter((path) => path !== '*')
+  expect(pages.length).toBeGreaterThan(5)
+  expect(pages.filter((path) => !isReservedPath(path))).toEqual([])
 })

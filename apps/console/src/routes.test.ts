@@ -9,6 +9,7 @@ const host: SessionHost = {
   storage: { getItem: () => null, setItem: () => undefined, removeItem: () => undefined },
   location: { protocol: 'https:', pathname: '/', search: '' },
   now: () => 0,
+  makeKey: () => '',
 }
 const routes = routesFor(createSession(host))
 

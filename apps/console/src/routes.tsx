@@ -11,7 +11,7 @@ const ServiceLogsPage = async () => (await import('./pages/logs/ServiceLogsPage.
 const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePage
 const LoginPage = async () => (await import('./pages/login/LoginPage.tsx')).LoginPage
 const NotFoundPage = async () => (await import('./pages/not-found/NotFoundPage.tsx')).NotFoundPage
-const SessionFrame = async () => (await import('./pages/layout/SessionFrame.tsx')).SessionFrame
+const SessionFrame = async () => (await import('./pages/layout/Layout.tsx')).SessionFrame
 
 /** Nothing: the page's own skeleton is there within a blink. */
 const Blank = () => null

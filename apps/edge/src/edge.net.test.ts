@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
 import type { EdgeReport } from '@postern/contract/edge'
+import { type Exec, ProgramMissingError } from '@postern/host/exec'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeCertificate, makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { type Lab, startLab } from '../test/lab.ts'
 import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn, startEdge, type TestEdge } from '../test/start-edge.ts'
-import { type Exec, ProgramMissingError } from './exec.ts'
-import { findLastGood } from './last-good.ts'
+import { createLastGood } from './last-good.ts'
 
 let lab: Lab
 let server: PaperServer | undefined
@@ -85,10 +85,10 @@ describe('the edge', () => {
     expect(statSync(file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
     paper.state = { ...paper.state, revision: 8 }
     paper.hint({ type: 'changed', revision: 8 })
-    await until('the newer state on disk', async () => (await findLastGood(file))?.revision === 8)
+    await until('the newer state on disk', async () => (await createLastGood(file).find())?.revision === 8)
   })
 
-  test('of 200 hints in a burst the newest is in force, and each one is taken up at once', async () => {
+  test('of 200 hints in a burst the newest is in force, and the next one does not wait for the look every five seconds', async () => {
     const paper = await serve()
     const { haproxy } = await start()
     await reported(paper, 'the first report', (each) => each.applied === 7)
@@ -113,7 +113,7 @@ describe('the edge', () => {
     paper.state = { ...paper.state, revision: 300 }
     paper.hint({ type: 'changed', revision: 300 })
     await reported(paper, 'one more', (each) => each.applied === 300)
-    expect((haproxy.applied.at(-1)?.at ?? Number.POSITIVE_INFINITY) - hinted).toBeLessThan(100)
+    expect((haproxy.applied.at(-1)?.at ?? Number.POSITIVE_INFINITY) - hinted).toBeLessThan(2500)
   })
 
   test('works from the last good state while the server is away, and follows it when it is back', async () => {
@@ -195,7 +195,9 @@ describe('the edge', () => {
     expect(refused).toMatchObject({
       wanted: 8,
       applied: 7,
-      problems: [{ scope: { kind: 'edge' }, message: expect.stringContaining('this edge does not know') }],
+      problems: [
+        { scope: { kind: 'edge' }, message: expect.stringContaining("This edge doesn't understand") },
+      ],
     })
     expect(haproxy.applied.at(-1)?.wanted.routes).toHaveLength(1)
     const { tunnelPrivateKey: _, ...settings } = state.settings
@@ -298,7 +300,7 @@ describe('a part that fails', () => {
     const { haproxy } = await start()
     const report = await reported(paper, 'the report', (each) => each.applied === 7)
     expect(report.problems).toEqual([
-      { scope: { kind: 'service', id: 5 }, message: 'Port 3000 of this machine belongs to Postern itself.' },
+      { scope: { kind: 'service', id: 5 }, message: '127.0.0.1 is Postern itself on this port.' },
     ])
     const addresses = haproxy.applied.at(-1)?.wanted.routes.map((route) => route.address)
     expect(addresses).toEqual([null, ...good.map(() => '10.64.0.2')])

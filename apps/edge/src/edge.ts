@@ -1,22 +1,26 @@
 import type { DataPlane } from '@postern/contract/edge'
+import type { Exec } from '@postern/host/exec'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
 import { createNftables } from './drivers/nftables.ts'
 import { createWireGuard } from './drivers/wireguard.ts'
-import type { Exec } from './exec.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 import { createLoop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createNames } from './names.ts'
+import { createBackendWatch } from './observe/backends.ts'
 import { createLogRings } from './observe/log-rings.ts'
 import { createPeerObserver } from './observe/peers.ts'
 import type { HaproxyPart } from './reconcile.ts'
 import { createServerLink } from './server-link.ts'
+import { createSingleFlight } from './single-flight.ts'
+import { createTargetFinder } from './targets.ts'
 
 /** What the edge asks of HAProxy's driver beyond making it equal to what is wanted. */
 export interface EdgeHaproxy extends HaproxyPart {
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
-  logs: { on(event: 'line', listener: (line: { service: number; text: string }) => void): unknown }
+  logs: { on(event: 'line', listener: (line: HaproxyLog) => void): unknown }
   /** Stops listening for log lines; HAProxy goes on. */
   close(): Promise<void>
 }
@@ -60,17 +64,32 @@ export function createEdge(options: EdgeOptions): Edge {
       rings.watch([])
       loop.greet()
       peers.greet()
+      backends.sayAgain()
     },
   })
   const rings = createLogRings({ send: (lines) => link.send({ type: 'logs', lines }) })
-  haproxy.logs.on('line', ({ service, text }) => rings.push(service, text))
+  const backends = createBackendWatch({
+    now,
+    send: (isFirst, reports) => link.send({ type: 'backends', isFirst, backends: reports }),
+  })
+  haproxy.logs.on('line', (line) => {
+    rings.push(line)
+    if (line.sign) backends.note(line.service, line.sign)
+  })
+  let nodeStates: ReadonlyMap<number, 'up' | 'down'> = new Map()
+  const tellingNodes = createSingleFlight(() =>
+    haproxy.setNodeStates(nodeStates).catch((err: unknown) => log.warn({ err }, 'HAProxy was not told')),
+  )
   const peers = createPeerObserver({
     ...tunnel,
     now,
     log,
     send: (figures) => link.send({ type: 'peers', peers: figures }),
-    setNodeStates: (states) =>
-      void haproxy.setNodeStates(states).catch((err: unknown) => log.warn({ err }, 'HAProxy was not told')),
+    setNodeStates: (states) => {
+      backends.setNodeStates(states)
+      nodeStates = states
+      tellingNodes.trigger()
+    },
   })
   const names = createNames({
     lookups: options.lookups ?? createLookups(),
@@ -78,8 +97,10 @@ export function createEdge(options: EdgeOptions): Edge {
     onChange: () => loop.alarm(),
   })
   const loop = createLoop({
+    settings,
     haproxy,
     names,
+    targets: createTargetFinder(names),
     log,
     random,
     wireguard: createWireGuard({
@@ -95,6 +116,7 @@ export function createEdge(options: EdgeOptions): Edge {
     fetchState: (known) => link.fetchState(known),
     report: (report) => link.send({ type: 'report', report }),
     onState: (state) => peers.setPeers(state.peers),
+    onRoutes: (routes) => backends.setRoutes(routes),
     onReady: options.onReady,
   })
   return {
@@ -105,9 +127,12 @@ export function createEdge(options: EdgeOptions): Edge {
     },
     async close() {
       peers.close()
+      tellingNodes.close()
       await loop.close()
+      await tellingNodes.idle()
       names.close()
       rings.close()
+      backends.close()
       await haproxy.close()
       await link.close()
     },

@@ -42,9 +42,7 @@ export function wordsFor({ name, server }: Question, error: unknown): string {
   const who = server === null ? 'The edge' : 'The name server of the gateway'
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOTFOUND' || code === 'ENODATA') return `${who} knows no host ${name}.`
-  return server === null
-    ? `No name server told the edge about ${name}.`
-    : `${who} gave no answer for ${name}.`
+  return server === null ? `DNS lookup for ${name} failed on the edge.` : `${who} gave no answer for ${name}.`
 }
 
 /** The real look-ups: getaddrinfo, and c-ares with a server of the question's own. */

@@ -1,18 +1,37 @@
-import type { DesiredState } from '@postern/contract/desired-state'
 import type { DataPlane, EdgeReport, PartState, Problem } from '@postern/contract/edge'
-import { type Below, type Outcome, tidy } from './reconcile.ts'
+import type { Settings } from '@postern/contract/settings'
+import type { Logger } from 'pino'
+import type { HeldState } from './held-state.ts'
+import { createLastGood, type LastGood } from './last-good.ts'
+import { type Below, type Outcome, type ReconcileParts, tidy } from './reconcile.ts'
+
+export interface LoopOptions extends ReconcileParts {
+  /** What this edge itself was set to, which every state must fit. */
+  settings: Pick<Settings, 'POSTERN_TUNNEL_NETWORK' | 'POSTERN_PUBLIC_HOST'>
+  /** The body of a StateAnswer; throws when the server does not give one. */
+  fetchState(known: Record<string, string>): Promise<unknown>
+  report(report: EdgeReport): void
+  /** Called once, after the first apply or when there is nothing to apply for too long. */
+  onReady(dataPlane: DataPlane): void
+  onState(state: HeldState): void
+  /** What keeps this machine from being observed. */
+  observerProblems(): Problem[]
+  lastGoodFile: string
+  random: () => number
+  log: Logger
+}
 
 /** What the loop knows between two passes. */
 export interface Memory {
-  state: DesiredState | undefined
+  state: HeldState | undefined
   /** What of the server's answer could not be read. */
   unread: Problem[]
   /** Why the server's last answer was not taken at all. */
   refusal: string | undefined
   wanted: number
   applied: number
-  /** Revision and hashes of the state on disk; undefined until this process has written it. */
-  saved: string | undefined
+  /** The state on disk. */
+  lastGood: LastGood
   outcome: Outcome | undefined
   /** What the parts below HAProxy were made from, while they need not be looked at again. */
   kept: Kept | undefined
@@ -23,18 +42,18 @@ export interface Memory {
   isReady: boolean
 }
 
-interface Kept extends Pick<DesiredState, 'settings' | 'peers'> {
+interface Kept extends Pick<HeldState, 'settings' | 'peers'> {
   below: Below
 }
 
-export function createMemory(): Memory {
+export function createMemory(options: Pick<LoopOptions, 'lastGoodFile'>): Memory {
   return {
     state: undefined,
     unread: [],
     refusal: undefined,
     wanted: 0,
     applied: 0,
-    saved: undefined,
+    lastGood: createLastGood(options.lastGoodFile),
     outcome: undefined,
     kept: undefined,
     isDue: true,

@@ -1,11 +1,27 @@
-import type { DesiredState } from '@postern/contract/desired-state'
 import type { DataPlane, PartState } from '@postern/contract/edge'
 import type { Logger } from 'pino'
-import { mergeState, StateError, saveLastGood } from './last-good.ts'
-import type { LoopOptions } from './loop.ts'
-import type { Memory } from './loop-memory.ts'
+import { type HeldState, mergeState, StateError } from './held-state.ts'
+import { assertKnown } from './known-server.ts'
+import type { LoopOptions, Memory } from './loop-memory.ts'
 import { reconcile } from './reconcile.ts'
 import { parseStateAnswer } from './state-answer.ts'
+
+/** Takes up the state of the last run, when it is still one for this edge. */
+export async function recall(options: LoopOptions, memory: Memory): Promise<void> {
+  try {
+    const state = await memory.lastGood.find()
+    if (state) assertOurs(options, state)
+    memory.state = state
+  } catch (err) {
+    options.log.warn({ err }, 'the state of the last run cannot be used')
+  }
+  memory.wanted = memory.state?.revision ?? 0
+  if (memory.state) options.onState(memory.state)
+}
+
+function assertOurs({ settings, observeMachine }: LoopOptions, state: HeldState): void {
+  assertKnown(state, { settings, ownNetworks: observeMachine().ownNetworks })
+}
 
 /** Asks the server for what differs. @throws when it does not answer, or not with a whole state */
 export async function fetchOnce(options: LoopOptions, memory: Memory): Promise<void> {
@@ -14,12 +30,14 @@ export async function fetchOnce(options: LoopOptions, memory: Memory): Promise<v
   // Until it has proved right: after an answer that does not fit, the whole state is asked for.
   memory.isDoubtful = true
   const { answer, problems } = parseStateAnswer(body, memory.state)
-  memory.state = mergeState(held, answer)
+  const state = mergeState(held, answer)
+  assertOurs(options, state)
+  memory.state = state
   memory.isDoubtful = false
   memory.unread = problems
   memory.refusal = undefined
   memory.wanted = answer.revision
-  options.onState(memory.state)
+  options.onState(state)
 }
 
 /** An answer that was not taken is a problem for people; a server that is away is not. @returns whether it is news */
@@ -30,19 +48,14 @@ export function noteRefusal({ log }: LoopOptions, memory: Memory, error: unknown
   return true
 }
 
-/** Makes the machine equal to the state, and keeps the state on disk. */
-export async function applyOnce(options: LoopOptions, memory: Memory, state: DesiredState): Promise<void> {
+/** Makes the machine equal to the state. */
+export async function applyOnce(options: LoopOptions, memory: Memory, state: HeldState): Promise<void> {
   const { settings, peers } = state
   const isSame = memory.kept?.settings === settings && memory.kept.peers === peers
   const isQuick = !memory.isDue
   const kept = isSame && isQuick ? memory.kept?.below : undefined
   memory.isDue = false
-  const [outcome] = await Promise.all([
-    reconcile(options, state, { kept, isQuick }),
-    saveOnce(options, memory, state).catch((err: unknown) =>
-      options.log.error({ err }, 'the state cannot be saved'),
-    ),
-  ])
+  const outcome = await reconcile(options, state, { kept, isQuick })
   tellParts(options.log, memory.outcome?.dataPlane, outcome.dataPlane)
   memory.outcome = outcome
   const { wireguard, nftables } = outcome.below
@@ -51,12 +64,9 @@ export async function applyOnce(options: LoopOptions, memory: Memory, state: Des
   if (outcome.isApplied) memory.applied = state.revision
 }
 
-/** Applies come every few seconds; the disk is touched only when the state is another one. */
-async function saveOnce(options: LoopOptions, memory: Memory, state: DesiredState): Promise<void> {
-  const mark = JSON.stringify([state.revision, state.hashes])
-  if (mark === memory.saved) return
-  await saveLastGood(options.lastGoodFile, state)
-  memory.saved = mark
+/** Keeps the state on disk. What is there stays when that fails, and is still a whole state. */
+export async function saveOnce({ log }: LoopOptions, { lastGood }: Memory, state: HeldState): Promise<void> {
+  await lastGood.save(state).catch((err: unknown) => log.error({ err }, 'the state cannot be saved'))
 }
 
 /** Looks whether HAProxy lives, between two applies. @returns true when it is not as it was */

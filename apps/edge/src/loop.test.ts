@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EdgeReport } from '@postern/contract/edge'
+import { parseSettings } from '@postern/contract/settings'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makeState } from '../test/factories.ts'
+import { answerOf, makeState } from '../test/factories.ts'
+import { makePaperNames } from '../test/paper-names.ts'
 import { createLoop, type Loop } from './loop.ts'
+import { createTargetFinder } from './targets.ts'
 
 /** Time stands still: whatever waits for a timer waits for ever. */
 vi.mock('node:timers/promises', () => ({ setTimeout: () => new Promise(() => undefined) }))
@@ -39,21 +42,19 @@ test('no timer is between a hint and the report that it is applied', { timeout: 
 function reportsOf(state: () => ReturnType<typeof makeState>) {
   const part = { state: 'ok', detail: '' } as const
   const driver = { apply: async () => ({ part, problems: [] }), remove: async () => undefined }
+  const names = makePaperNames()
   const reports = new EventTarget()
   let applied = 0
   loop = createLoop({
+    settings: parseSettings({}),
     haproxy: { apply: async () => [], check: async () => part, isBehind: () => false },
     wireguard: driver,
     nftables: driver,
-    names: {
-      find: () => ({ addresses: [], reason: null }),
-      refresh: () => undefined,
-      isBusy: () => false,
-      settled: async () => undefined,
-      close: () => undefined,
-    },
+    names,
+    targets: createTargetFinder(names),
     observeMachine: () => ({ ownNetworks: [], ownPorts: [] }),
     observerProblems: () => [],
+    onRoutes: () => undefined,
     fetchState: async () => answerOf(state()),
     report(report: EdgeReport) {
       applied = report.applied
@@ -72,8 +73,4 @@ function reportsOf(state: () => ReturnType<typeof makeState>) {
       expect(applied).toBe(wanted)
     },
   }
-}
-
-function answerOf({ revision, hashes, ...sections }: ReturnType<typeof makeState>) {
-  return { revision, hashes, sections }
 }

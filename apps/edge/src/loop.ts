@@ -1,27 +1,7 @@
-import type { DesiredState } from '@postern/contract/desired-state'
-import type { DataPlane, EdgeReport, Problem } from '@postern/contract/edge'
-import type { Logger } from 'pino'
-import { createBackoff } from './backoff.ts'
-import { findLastGood } from './last-good.ts'
-import { createMemory, dataPlaneOf, type Memory, reportOf } from './loop-memory.ts'
-import { applyOnce, checkOnce, fetchOnce, noteRefusal } from './loop-steps.ts'
-import type { ReconcileParts } from './reconcile.ts'
+import { createBackoff } from '@postern/host/backoff'
+import { createMemory, dataPlaneOf, type LoopOptions, type Memory, reportOf } from './loop-memory.ts'
+import { applyOnce, checkOnce, fetchOnce, noteRefusal, recall, saveOnce } from './loop-steps.ts'
 import { createSingleFlight, type SingleFlight } from './single-flight.ts'
-import { questionsOf } from './targets.ts'
-
-export interface LoopOptions extends ReconcileParts {
-  /** The body of a StateAnswer; throws when the server does not give one. */
-  fetchState(known: Record<string, string>): Promise<unknown>
-  report(report: EdgeReport): void
-  /** Called once, after the first apply or when there is nothing to apply for too long. */
-  onReady(dataPlane: DataPlane): void
-  onState(state: DesiredState): void
-  /** What keeps this machine from being observed. */
-  observerProblems(): Problem[]
-  lastGoodFile: string
-  random: () => number
-  log: Logger
-}
 
 export interface Loop {
   /** Takes up the state of the last run and begins. */
@@ -37,18 +17,22 @@ export interface Loop {
 
 const DRIFT_EVERY = 5000
 const CHECK_EVERY = 500
-const READY_WITHIN = 5000
+/** For the first start of all, where the server is just being started too. */
+const READY_WITHIN = 8000
 const RETRY = { first: 250, most: 5000 }
 
 export function createLoop(options: LoopOptions): Loop {
-  const memory = createMemory()
+  const memory = createMemory(options)
   const voice = createVoice(options, memory)
   const applying = createSingleFlight(async () => {
-    if (!memory.state) return
-    await applyOnce(options, memory, memory.state)
+    const { state, isDue } = memory
+    if (!state) return
+    await applyOnce(options, memory, state)
     voice.report()
     voice.ready()
     if (memory.outcome?.isBehind) applying.trigger()
+    // What is newer does not wait for the disk; the next look at everything saves in any case.
+    if (memory.state === state || isDue) await saveOnce(options, memory, state)
   })
   const fetching = createFetching(options, memory, voice.report, applying.trigger)
   const timers = new Set<NodeJS.Timeout>()
@@ -117,15 +101,6 @@ function createFetching(options: LoopOptions, memory: Memory, report: () => void
   return { trigger: flight.trigger, close }
 }
 
-async function recall(options: LoopOptions, memory: Memory): Promise<void> {
-  memory.state = await findLastGood(options.lastGoodFile).catch((err: unknown) => {
-    options.log.warn({ err }, 'the state of the last run cannot be used')
-    return undefined
-  })
-  memory.wanted = memory.state?.revision ?? 0
-  if (memory.state) options.onState(memory.state)
-}
-
 /** Looks at everything again: hints get lost, and others change this machine too. */
 function drift(
   options: LoopOptions,
@@ -134,7 +109,7 @@ function drift(
   fetching: { trigger(): void },
 ): void {
   memory.isDue = true
-  if (memory.state) options.names.refresh(questionsOf(memory.state.routes))
+  options.targets.refreshNames()
   applying.trigger()
   fetching.trigger()
 }

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import type { Settings } from '@postern/contract/settings'
+import { ownPortsOf, type Settings } from '@postern/contract/settings'
 import { findCidr } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import { haproxyPaths } from '@postern/render/haproxy-paths'
-import type { Surroundings } from './target-rules.ts'
+import type { Machine } from './target-rules.ts'
 
-/** What this machine is connected to by itself, and the TCP ports that are ours on it. */
-export function observeMachine(
-  settings: Settings,
-  edgePorts: readonly number[],
-): Pick<Surroundings, 'ownNetworks' | 'ownPorts'> {
+/** What this machine is connected to by itself, and the ports that are ours on it. */
+export function observeMachine(settings: Settings, edgePorts: readonly number[]): Machine {
   const ownNetworks = Object.entries(networkInterfaces())
     .filter(([name]) => name !== settings.POSTERN_TUNNEL_INTERFACE)
     .flatMap(([, infos]) => infos ?? [])
@@ -20,11 +17,7 @@ export function observeMachine(
       const network = findCidr(info.cidr ?? info.address)
       return address && network ? [{ address, network }] : []
     })
-  const { POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT } = settings
-  return {
-    ownNetworks,
-    ownPorts: [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, ...edgePorts],
-  }
+  return { ownNetworks, ownPorts: [...ownPortsOf(settings), ...edgePorts] }
 }
 
 /** The port on loopback where the edge takes HAProxy's log lines, while there is one. */

@@ -11,7 +11,7 @@ import { makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { type Lab, startLab } from '../test/lab.ts'
 import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn } from '../test/start-edge.ts'
-import { openHaproxySocket } from './drivers/haproxy-socket.ts'
+import { openHaproxySocket } from './drivers/haproxy/runtime/socket.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
 const DIE_AT = new URL('../test/die-at.ts', import.meta.url).href
@@ -118,7 +118,8 @@ test('wherever in a change it is killed, the next one ends in the same place', a
     expect(await programs()).toEqual(running)
     child.send(steps)
     await once(child, 'message')
-    wasKilled = await Promise.race([ended.then(() => true), untilApplied(to).then(() => false)])
+    const isDone = untilApplied(to).then(untilSaved)
+    wasKilled = await Promise.race([ended.then(() => true), isDone.then(() => false)])
     child.kill('SIGKILL')
     await ended
   }
@@ -134,7 +135,7 @@ async function makeAnother(state: DesiredState): Promise<DesiredState> {
     peers: [{ ...makePeer(1), keepalive: 10 }, makePeer(2, { allowInternet: true })],
     routes: [moved, makeRoute(2, { allowedIps: ['192.0.2.0/24'] })],
     certificates: [...state.certificates, await makeRealCertificate(5, ['s2.example.com'])],
-    hashes: { ...state.hashes, peers: 'p2', routes: 'r2', 'certificate:5': 'c5' },
+    hashes: { ...state.hashes, 'peers:0': 'p2', 'routes:0': 'r2', 'certificate:5': 'c5' },
   }
 }
 
@@ -143,6 +144,13 @@ async function untilApplied(state: DesiredState): Promise<void> {
   server.state = { ...state, revision }
   server.hint({ type: 'changed', revision })
   await until('the state', () => lastReport()?.applied === revision)
+}
+
+/** The state is kept once it is in force. */
+async function untilSaved(): Promise<void> {
+  const { revision } = server.state
+  const manifest = () => readFileSync(pathsIn(lab).lastGood, 'utf8')
+  await until('the state on disk', () => manifest().includes(`"revision":${revision},`))
 }
 
 /** What is in force, in the words of the programs themselves. */
@@ -162,16 +170,16 @@ async function world() {
     certificates: await show('ssl cert'),
     peers: lines(await lab.must('wg', 'showconf', lab.interface)),
     table: await lab.must('nft', 'list', 'ruleset'),
-    files: [paths.routes, paths.lists, paths.certificateList].map((path) =>
-      lines(readFileSync(path, 'utf8')),
-    ),
+    files: lines(readFileSync(paths.certificateList, 'utf8')),
   }
 }
 
-test('a HAProxy that dies is back within two seconds', async () => {
+test('a HAProxy that dies is back within two seconds, with what was changed last', async () => {
   const routes = Array.from({ length: 100 }, (_, index) => makeRoute(index + 1))
   server.state = { ...server.state, routes }
   await startMain().ready
+  await untilApplied(await makeAnother(server.state))
+  const { routes: changed, lists } = await world()
   const before = (await programs()).filter(({ name }) => name === 'haproxy')
   const killed = performance.now()
   for (const { pid } of before) process.kill(pid, 'SIGKILL')
@@ -181,6 +189,8 @@ test('a HAProxy that dies is back within two seconds', async () => {
   })
   expect(performance.now() - killed).toBeLessThan(2000)
   expect(after).toHaveLength(before.length)
+  const answering = await until('an answer of it', () => world().catch(() => false as const))
+  expect(answering).toMatchObject({ routes: changed, lists })
 }, 60_000)
 
 test('only one works on a data directory', async () => {

@@ -1,14 +1,14 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import type { DataPlane } from '@postern/contract/edge'
+import { createExec } from '@postern/host/exec'
+import { holdSocket } from '@postern/host/socket'
 import { pino } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
-import { createHaproxy, type HaproxyDriver } from './drivers/haproxy.ts'
+import { createHaproxy, type HaproxyDriver } from './drivers/haproxy/driver.ts'
 import { createNftables } from './drivers/nftables.ts'
 import { createWireGuard } from './drivers/wireguard.ts'
 import { createEdge } from './edge.ts'
-import { createExec } from './exec.ts'
-import { lock } from './lock.ts'
 import { findLogPort } from './machine.ts'
 
 /** The edge: makes this machine equal to the desired state. `--down` ends the traffic instead. */
@@ -16,7 +16,8 @@ async function main(): Promise<void> {
   const config = readConfig()
   await mkdir(config.paths.edgeDir, { recursive: true, mode: 0o700 })
   await chmod(config.paths.edgeDir, 0o700)
-  const held = await lock(`${config.paths.edgeDir}/edge.sock`)
+  const held = await holdSocket(`${config.paths.edgeDir}/edge.sock`)
+  if (!held) throw new Error('Another edge is running on this data directory.')
   if (process.argv.includes('--down')) await takeDown(config)
   else return serve(config, held.release)
   await held.release()
@@ -72,6 +73,9 @@ function openHaproxy({ settings, paths }: Config): Promise<HaproxyDriver> {
     exec: createExec(),
     directory: paths.haproxyDir,
     serverSocket: paths.serverSocket,
+    lanes: paths.lanesDir,
+    root: settings.POSTERN_DATA_DIR,
+    connectionsPerSource: settings.POSTERN_CONNECTIONS_PER_SOURCE,
     httpPort: settings.POSTERN_HTTP_PORT,
     httpsPort: settings.POSTERN_HTTPS_PORT,
   })

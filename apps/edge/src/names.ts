@@ -18,6 +18,8 @@ export interface NamesOptions {
 export interface Names {
   /** What is known now; an unknown name is looked up in the background. */
   find(question: Question): Known
+  /** Another number than before when `find` may say something else than before. */
+  revision(): number
   /** Looks up again what is due, and forgets the names that are not in use. */
   refresh(inUse: readonly Question[]): void
   isBusy(): boolean
@@ -47,6 +49,7 @@ export function createNames(options: NamesOptions): Names {
   const entries = new Map<string, Entry>()
   const running = { system: 0, server: 0 }
   const waiters = new Set<() => void>()
+  let revision = 0
   let closed = false
 
   const isBusy = () => [...entries.values()].some((entry) => entry.state !== 'idle')
@@ -58,6 +61,7 @@ export function createNames(options: NamesOptions): Names {
     running[entry.kind]++
     entry.state = 'running'
     const { isChanged, done } = await update(options, entry)
+    if (isChanged) revision++
     entry.state = 'idle'
     if (!isBusy()) for (const wake of waiters) wake()
     if (isChanged && !closed) options.onChange()
@@ -69,6 +73,7 @@ export function createNames(options: NamesOptions): Names {
 
   return {
     isBusy,
+    revision: () => revision,
     find(question) {
       const key = keyOf(question)
       const entry = entries.get(key) ?? makeEntry(question)
@@ -82,8 +87,10 @@ export function createNames(options: NamesOptions): Names {
       const keys = new Set(inUse.map(keyOf))
       for (const [key, entry] of entries) {
         if (entry.state !== 'idle') continue
-        if (!keys.has(key)) entries.delete(key)
-        else if (isDue(entry, options.now())) entry.state = 'waiting'
+        if (!keys.has(key)) {
+          entries.delete(key)
+          revision++
+        } else if (isDue(entry, options.now())) entry.state = 'waiting'
       }
       pump()
     },

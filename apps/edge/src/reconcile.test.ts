@@ -1,19 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { makeState } from '../test/factories.ts'
+import { holdState, makeState } from '../test/factories.ts'
+import { makePaperNames } from '../test/paper-names.ts'
 import type { PartResult } from './part.ts'
 import { type ReconcileParts, reconcile } from './reconcile.ts'
+import { createTargetFinder } from './targets.ts'
 
 it('leads visitors away from a peer before the tunnel lets go of it', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 50), makeState(), { kept: undefined, isQuick: false })
+  await reconcile(partsThatRecord(order, 50), holdState(makeState()), { kept: undefined, isQuick: false })
   expect(order).toEqual(['haproxy', 'nftables', 'wireguard'])
 })
 
 it('makes the tunnel right also while HAProxy takes its time', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 1500), makeState(), { kept: undefined, isQuick: false })
+  await reconcile(partsThatRecord(order, 1500), holdState(makeState()), { kept: undefined, isQuick: false })
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
 })
 
@@ -23,7 +25,7 @@ it('a machine that cannot be looked at is a problem, and ends nothing', async ()
   }
   const order: string[] = []
   const parts = { ...partsThatRecord(order, 0), observeMachine }
-  const outcome = await reconcile(parts, makeState(), { kept: undefined, isQuick: false })
+  const outcome = await reconcile(parts, holdState(makeState()), { kept: undefined, isQuick: false })
   expect(outcome.problems).toEqual([{ scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }])
   expect(outcome.isApplied).toBe(false)
   expect(order).toEqual(['nftables', 'wireguard'])
@@ -35,6 +37,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
     order.push(name)
     return Promise.resolve({ part: ok, problems: [] })
   }
+  const names = makePaperNames()
   return {
     haproxy: {
       apply: async () => {
@@ -47,14 +50,10 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
     },
     nftables: { apply: () => record('nftables'), remove: () => Promise.resolve() },
     wireguard: { apply: () => record('wireguard'), remove: () => Promise.resolve() },
-    names: {
-      find: () => ({ addresses: [], reason: null }),
-      refresh: () => undefined,
-      isBusy: () => false,
-      settled: () => Promise.resolve(),
-      close: () => undefined,
-    },
+    names,
+    targets: createTargetFinder(names),
     observeMachine: () => ({ ownNetworks: [], ownPorts: [] }),
+    onRoutes: () => undefined,
     log: pino({ level: 'silent' }),
   }
 }

@@ -1,21 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DesiredState, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
+import type { EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
-import type { ResolvedRoute } from '@postern/render/resolved-route'
+import type { RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
 import type { NftablesDriver } from './drivers/nftables.ts'
 import type { WireGuardDriver } from './drivers/wireguard.ts'
+import { type HeldState, rowsOf } from './held-state.ts'
 import type { Names } from './names.ts'
 import type { PartResult } from './part.ts'
-import { type Surroundings, surroundingsOf } from './target-rules.ts'
-import { resolveTargets, type Targets } from './targets.ts'
+import type { Machine } from './target-rules.ts'
+import type { TargetFinder, Targets } from './targets.ts'
 
 /** What the reconciler asks of HAProxy's driver. */
 export interface HaproxyPart {
   apply(wanted: {
-    routes: ResolvedRoute[]
-    certificates: EdgeCertificate[]
+    routes: RouteSections
+    certificates: readonly EdgeCertificate[]
     settings: TunnelSettings
     isQuick: boolean
   }): Promise<Problem[]>
@@ -28,9 +29,12 @@ export interface ReconcileParts {
   haproxy: HaproxyPart
   wireguard: WireGuardDriver
   nftables: NftablesDriver
-  names: Names
+  names: Pick<Names, 'isBusy' | 'settled'>
+  targets: TargetFinder
   /** What this machine is connected to and listens on now. */
-  observeMachine(): Pick<Surroundings, 'ownNetworks' | 'ownPorts'>
+  observeMachine(): Machine
+  /** What HAProxy is led by from now on. */
+  onRoutes(routes: RouteSections): void
   log: Logger
 }
 
@@ -66,7 +70,7 @@ const HEAD_START = 250
 /** Makes this machine equal to the state. A part that fails never keeps the others from being made right. */
 export async function reconcile(
   parts: ReconcileParts,
-  state: DesiredState,
+  state: HeldState,
   { kept, isQuick }: Effort,
 ): Promise<Outcome> {
   const led = applyHaproxy(parts, state, isQuick)
@@ -98,7 +102,7 @@ function isAllRight({ haproxy, wireguard, nftables }: DataPlane): boolean {
  * The rules stand before the tunnel does, so that there is no moment without them.
  * @param led when HAProxy leads nobody any more to a peer that goes: such a visitor would wait for nothing
  */
-async function applyBelow(parts: ReconcileParts, state: DesiredState, led: Promise<unknown>): Promise<Below> {
+async function applyBelow(parts: ReconcileParts, state: HeldState, led: Promise<unknown>): Promise<Below> {
   await Promise.race([led, delay(HEAD_START)])
   const wanted = { settings: state.settings, peers: state.peers }
   const nftables = await attempt(parts, 'nftables', () => parts.nftables.apply(wanted))
@@ -106,28 +110,27 @@ async function applyBelow(parts: ReconcileParts, state: DesiredState, led: Promi
   return { wireguard, nftables }
 }
 
-async function applyHaproxy(
-  parts: ReconcileParts,
-  state: DesiredState,
-  isQuick: boolean,
-): Promise<PartResult> {
+async function applyHaproxy(parts: ReconcileParts, state: HeldState, isQuick: boolean): Promise<PartResult> {
   const { certificates, settings } = state
   const unresolved: Problem[] = []
   const result = await attempt(parts, 'HAProxy', async () => {
     const { routes, problems } = await findTargets(parts, state)
     unresolved.push(...problems)
     const found = await parts.haproxy.apply({ routes, certificates, settings, isQuick })
+    parts.onRoutes(routes)
     return { part: await parts.haproxy.check(), problems: found }
   })
   return { ...result, problems: [...unresolved, ...result.problems] }
 }
 
-async function findTargets(parts: ReconcileParts, state: DesiredState): Promise<Targets> {
-  const around = surroundingsOf(state.settings, state.peers, parts.observeMachine())
-  const first = resolveTargets(state.routes, around, parts.names)
+async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets> {
+  const { settings, peers, sections } = state
+  const find = () =>
+    parts.targets.resolve(sections.routes, { settings, peers, machine: parts.observeMachine() })
+  const first = find()
   if (!parts.names.isBusy()) return first
   await parts.names.settled(NAME_GRACE)
-  return resolveTargets(state.routes, around, parts.names)
+  return find()
 }
 
 async function attempt(
@@ -151,9 +154,9 @@ async function attempt(
 }
 
 /** Without a tunnel no service of a node is reached; the services say so themselves. */
-function tunnelProblems(state: DesiredState, part: PartState): Problem[] {
+function tunnelProblems(state: HeldState, part: PartState): Problem[] {
   if (part.state === 'ok') return []
-  return state.routes
+  return rowsOf(state.sections.routes)
     .filter((route) => route.enabled && route.node.kind !== 'local')
     .map(({ id }) => ({
       scope: { kind: 'service', id },

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import type { SectionHashes } from '@postern/contract/desired-state'
 import { EdgeHint, type EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
+import { createBackoff } from '@postern/host/backoff'
 import type { Logger } from 'pino'
 import { Agent, request } from 'undici'
 import { WebSocket } from 'ws'
-import { createBackoff } from './backoff.ts'
+import { assertServerSocket, ServerSocketError } from './server-socket.ts'
 
 export interface ServerLinkOptions {
   /** The server's unix socket. */
@@ -48,7 +49,7 @@ export function createServerLink(options: ServerLinkOptions): ServerLink {
   const connection = createConnection(options)
   return {
     start: connection.open,
-    fetchState: async (known) => fetchState(agent, await readToken(options.tokenFile), known),
+    fetchState: async (known) => fetchState(agent, await readToken(options), known),
     send(message) {
       const socket = connection.socket()
       if (!socket || socket.bufferedAmount > MAX_UNREAD_BYTES) return false
@@ -65,12 +66,13 @@ export function createServerLink(options: ServerLinkOptions): ServerLink {
 /** The one WebSocket, opened again whenever it ends. */
 function createConnection(options: ServerLinkOptions) {
   const backoff = createBackoff({ ...RETRY, random: options.random })
+  const noteFailure = createFailureNotes(options.log)
   let current: WebSocket | undefined
   let retry: NodeJS.Timeout | undefined
   let closed = false
 
   const connect = async () => {
-    const token = await readToken(options.tokenFile)
+    const token = await readToken(options)
     if (closed) return
     const socket = openSocket(options, token)
     current = socket
@@ -84,7 +86,7 @@ function createConnection(options: ServerLinkOptions) {
   }
   const open = () =>
     void connect().catch((err: unknown) => {
-      options.log.debug({ err }, 'the server cannot be reached')
+      noteFailure(err)
       again()
     })
   const again = () => {
@@ -99,6 +101,18 @@ function createConnection(options: ServerLinkOptions) {
       current?.close(1000)
       current?.terminate()
     },
+  }
+}
+
+/** A server that is away comes back by itself; a stranger in its place is for a person. */
+function createFailureNotes(log: Logger): (error: unknown) => void {
+  let said: string | undefined
+  return (err) => {
+    const stranger = err instanceof ServerSocketError ? err.message : undefined
+    if (stranger !== undefined && stranger !== said)
+      log.error(`the edge does not speak to the server: ${stranger}`)
+    else log.debug({ err }, 'the server cannot be reached')
+    said = stranger
   }
 }
 
@@ -144,8 +158,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function readToken(path: string): Promise<string> {
-  return (await readFile(path, 'utf8')).trim()
+/** What proves us to the server, and is for nobody else. @throws ServerSocketError */
+async function readToken({ socketPath, tokenFile }: ServerLinkOptions): Promise<string> {
+  await assertServerSocket(socketPath)
+  return (await readFile(tokenFile, 'utf8')).trim()
 }
 
 async function fetchState(agent: Agent, token: string, known: SectionHashes): Promise<unknown> {

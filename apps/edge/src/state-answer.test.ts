@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { makeCertificate, makePeer, makeRoute, makeSettings, makeState } from '../test/factories.ts'
-import { StateError } from './last-good.ts'
+import { StateError } from './held-state.ts'
 import { parseStateAnswer } from './state-answer.ts'
 
 const good = {
   revision: 9,
-  hashes: { settings: 's', peers: 'p', 'routes:0': 'r', 'certificate:1': 'c1', 'certificate:2': 'c2' },
+  hashes: { settings: 's', 'peers:0': 'p', 'routes:0': 'r', 'certificate:1': 'c1', 'certificate:2': 'c2' },
   sections: {
     settings: makeSettings(),
     peers: [makePeer(1), makePeer(2)],
@@ -30,7 +30,7 @@ test('one bad row is left out as its own problem, and its section will be asked 
   expect(answer.sections.routes.map((route) => route.id)).toEqual([1, 3])
   expect(answer.sections.peers?.map((peer) => peer.nodeId)).toEqual([1])
   expect(answer.sections.certificates.map((certificate) => certificate.id)).toEqual([2])
-  expect(answer.hashes).toEqual({ ...good.hashes, peers: '', 'routes:0': '', 'certificate:1': '' })
+  expect(answer.hashes).toEqual({ ...good.hashes, 'peers:0': '', 'routes:0': '', 'certificate:1': '' })
   expect(problems.map((problem) => problem.scope)).toEqual([
     { kind: 'node', id: 2 },
     { kind: 'service', id: 2 },
@@ -48,10 +48,10 @@ test('bad settings leave those of before in force, as a problem, and the rest go
   expect(problems).toEqual([
     {
       scope: { kind: 'edge' },
-      message: 'The server describes the tunnel in a way that this edge does not know.',
+      message: "This edge doesn't understand the server's description of the tunnel. Update the edge.",
     },
   ])
-  expect(() => parseStateAnswer(bad, undefined)).toThrow('describes the tunnel')
+  expect(() => parseStateAnswer(bad, undefined)).toThrow('description of the tunnel')
 })
 
 test('what is no state at all is refused', () => {

@@ -2,6 +2,7 @@ import {
   type DesiredState,
   EdgeCertificate,
   Peer,
+  peersSectionOf,
   Route,
   routesSectionOf,
   SectionHashes,
@@ -10,7 +11,7 @@ import {
 } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import * as z from 'zod/mini'
-import { StateError } from './last-good.ts'
+import { StateError } from './held-state.ts'
 
 export interface ParsedAnswer {
   answer: StateAnswer
@@ -24,7 +25,7 @@ const Outline = z.object({
   hashes: SectionHashes,
   sections: z.object({
     settings: z.optional(z.unknown()),
-    peers: z.optional(z.array(z.unknown())),
+    peers: z.array(z.unknown()),
     routes: z.array(z.unknown()),
     certificates: z.array(z.unknown()),
   }),
@@ -37,7 +38,10 @@ const Named = z.object({ id: z.optional(z.number()), nodeId: z.optional(z.number
  * @param held whose settings stay in force when those of the answer are no good
  * @throws StateError when the answer as a whole is not one
  */
-export function parseStateAnswer(body: unknown, held: DesiredState | undefined): ParsedAnswer {
+export function parseStateAnswer(
+  body: unknown,
+  held: Pick<DesiredState, 'settings'> | undefined,
+): ParsedAnswer {
   const outline = Outline.safeParse(body)
   if (!outline.success) throw new StateError(UNKNOWN_STATE, { cause: outline.error })
   const { revision, hashes, sections } = outline.data
@@ -70,7 +74,7 @@ export function parseStateAnswer(body: unknown, held: DesiredState | undefined):
   const { settings, peers, routes, certificates } = sections
   const sifted = {
     settings: settings === undefined ? undefined : readSettings(settings),
-    peers: peers && sift(peers, Peer, 'node', () => 'peers'),
+    peers: sift(peers, Peer, 'node', peersSectionOf),
     routes: sift(routes, Route, 'service', routesSectionOf),
     certificates: sift(certificates, EdgeCertificate, 'certificate', (id) => `certificate:${id}`),
   }
@@ -79,6 +83,7 @@ export function parseStateAnswer(body: unknown, held: DesiredState | undefined):
 
 type Kind = Exclude<Problem['scope']['kind'], 'edge'>
 
-const UNKNOWN_STATE = 'The server says what is wanted in a way that this edge does not know.'
-const UNKNOWN = 'The server describes it in a way that this edge does not know.'
-const UNKNOWN_SETTINGS = 'The server describes the tunnel in a way that this edge does not know.'
+const UNKNOWN_STATE = "This edge doesn't understand the server's configuration. Update the edge."
+const UNKNOWN = "This edge doesn't understand the server's description of it. Update the edge."
+const UNKNOWN_SETTINGS =
+  "This edge doesn't understand the server's description of the tunnel. Update the edge."

@@ -1,16 +1,18 @@
 import type { Route } from '@postern/contract/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
+import { inSections } from '@postern/render/resolved-route'
 import { type NameServer, startNameServer } from '@postern/testkit/name-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeSettings } from '../test/factories.ts'
+import { rowsOf } from './held-state.ts'
 import { createLookups } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
-import { surroundingsOf } from './target-rules.ts'
-import { questionsOf, resolveTargets } from './targets.ts'
+import { createTargetFinder, type TargetFinder } from './targets.ts'
 
 let dns: NameServer
 let names: Names
+let targets: TargetFinder
 let now = 0
 let changes = 0
 let system: (name: string) => Promise<string[]>
@@ -26,6 +28,7 @@ beforeEach(async () => {
     now: () => now,
     onChange: () => changes++,
   })
+  targets = createTargetFinder(names)
 })
 afterEach(() => {
   names.close()
@@ -34,10 +37,11 @@ afterEach(() => {
 
 const ip = (text: string): Ip => findIp(text) ?? { family: 4, value: 0n }
 const lan = { address: ip('172.16.5.1'), network: parseCidr('172.16.5.0/24') }
-const around = surroundingsOf(makeSettings(), [makePeer(2, { subnets: ['192.168.7.0/24'] })], {
-  ownNetworks: [lan],
-  ownPorts: [80, 443, 3000],
-})
+const around = {
+  settings: makeSettings(),
+  peers: [makePeer(2, { subnets: ['192.168.7.0/24'] })],
+  machine: { ownNetworks: [lan], ownPorts: [80, 443, 3000] },
+}
 
 const gateway = { kind: 'gateway', id: 2, address4: '10.64.0.3', subnets: ['192.168.7.0/24'] } as const
 const behind = (host: string | null, subnets: string[] = [...gateway.subnets]): Route =>
@@ -45,17 +49,22 @@ const behind = (host: string | null, subnets: string[] = [...gateway.subnets]): 
 const local = (host: string | null, port = 8080): Route =>
   makeRoute(1, { node: { kind: 'local' }, backend: { proto: 'http', host, port } })
 
+function resolveTargets(routes: readonly Route[]) {
+  const found = targets.resolve(inSections(routes), around)
+  return { ...found, routes: rowsOf(found.routes) }
+}
+
 /** The address of the route once its name is looked up, or why there is none. */
 async function resolve(route: Route): Promise<string | undefined> {
-  resolveTargets([route], around, names)
+  resolveTargets([route])
   await names.settled(5000)
-  const { routes, problems } = resolveTargets([route], around, names)
+  const { routes, problems } = resolveTargets([route])
   return routes[0]?.address ?? problems[0]?.message
 }
 
 async function refresh(route: Route, after: number): Promise<string | undefined> {
   now += after
-  names.refresh(questionsOf([route]))
+  targets.refreshNames()
   await names.settled(5000)
   return resolve(route)
 }
@@ -66,12 +75,17 @@ describe('addresses that are typed', () => {
     [
       'and nothing else',
       makeRoute(1, { backend: { proto: 'http', host: '10.64.0.9', port: 80 } }),
-      'A plain node',
+      'this node can only expose its own services',
     ],
     [
       'only inside the tunnel',
       makeRoute(1, { node: { kind: 'plain', id: 2, address4: '203.0.113.9' } }),
       '203.0.113.9 is not in the tunnel',
+    ],
+    [
+      'and never at the end of the edge itself',
+      makeRoute(1, { node: { kind: 'plain', id: 2, address4: '10.64.0.1' } }),
+      '10.64.0.1 is not an address of a node',
     ],
     ['a gateway serves itself', behind(null), '10.64.0.3'],
     ['and its networks', behind('192.168.7.20'), '192.168.7.20'],
@@ -87,26 +101,40 @@ describe('addresses that are typed', () => {
     [
       'nor a network of this machine',
       behind('172.16.5.9', ['172.16.0.0/12']),
-      '172.16.5.9 is in a network of this machine',
+      '172.16.5.9 is in a network of this server',
+    ],
+    [
+      'nor what the gateway does not have in the tunnel',
+      behind('10.9.0.7', ['10.9.0.0/24']),
+      '10.9.0.7 is in no network that this gateway has in the tunnel',
+    ],
+    [
+      'nor the internet, which leads out of this machine',
+      behind('203.0.113.7', ['203.0.113.0/24']),
+      '203.0.113.7 is not in a private network',
     ],
     ['the local node is this machine', local(null), '127.0.0.1'],
     ['on loopback', local('127.0.0.1', 9100), '127.0.0.1'],
     ['or beside it', local('172.16.5.7', 80), '172.16.5.7'],
-    ['but not the console', local('127.0.0.1', 3000), 'Port 3000 of this machine belongs to Postern'],
-    ['nor HAProxy on another spelling of loopback', local('127.9.9.9', 443), 'Port 443'],
-    ['nor on the own address', local('172.16.5.1', 80), 'Port 80'],
-    ['nor on any address', local('0.0.0.0', 443), 'Port 443'],
-    ['nor on the IPv6 loopback', local('::1', 3000), 'Port 3000'],
+    ['but not the console', local('127.0.0.1', 3000), 'is Postern itself on this port'],
+    [
+      'nor HAProxy on another spelling of loopback',
+      local('127.9.9.9', 443),
+      'is Postern itself on this port',
+    ],
+    ['nor on the own address', local('172.16.5.1', 80), 'is Postern itself on this port'],
+    ['nor on any address', local('0.0.0.0', 443), 'is Postern itself on this port'],
+    ['nor on the IPv6 loopback', local('::1', 3000), 'is Postern itself on this port'],
     ['nor metadata of a cloud', local('169.254.169.254', 80), 'link-local'],
-    ['nor through the tunnel to a node', local('10.64.0.2', 80), '10.64.0.2 lies behind the tunnel'],
-    ['nor to a network behind a gateway', local('192.168.7.20', 80), '192.168.7.20 lies behind the tunnel'],
+    ['nor through the tunnel to a node', local('10.64.0.2', 80), '10.64.0.2 lies in the tunnel'],
+    ['nor to a network behind a gateway', local('192.168.7.20', 80), '192.168.7.20 lies behind a gateway'],
   ])('%s', async (_, route, expected) => {
     expect(await resolve(route)).toMatch(expected)
   })
 
   test('the console and what is disabled have no address and no problem', () => {
     const routes = [makeRoute(1, { system: true }), { ...local('127.0.0.1', 3000), enabled: false }]
-    expect(resolveTargets(routes, around, names)).toEqual({
+    expect(resolveTargets(routes)).toEqual({
       routes: routes.map((route) => ({ ...route, address: null })),
       problems: [],
     })
@@ -126,9 +154,11 @@ describe('names', () => {
     'an answer of %s from a hostile one is refused, also beside a good one',
     async (evil) => {
       dns.answers.set('nas.lan', [evil])
-      expect(await resolve(route)).toMatch(`nas.lan leads astray: ${evil}`)
+      expect(await resolve(route)).toMatch(`nas.lan resolves to an address that isn't allowed: ${evil}`)
       dns.answers.set('nas.lan', ['192.168.7.20', evil])
-      expect(await refresh(route, 31_000)).toMatch(`nas.lan leads astray: ${evil}`)
+      expect(await refresh(route, 31_000)).toMatch(
+        `nas.lan resolves to an address that isn't allowed: ${evil}`,
+      )
     },
   )
 
@@ -136,7 +166,7 @@ describe('names', () => {
     dns.answers.set('nas.lan', ['192.168.7.20'])
     expect(await resolve(route)).toBe('192.168.7.20')
     dns.answers.set('nas.lan', ['127.0.0.1'])
-    expect(await refresh(route, 31_000)).toMatch('leads astray')
+    expect(await refresh(route, 31_000)).toMatch("resolves to an address that isn't allowed")
     expect(changes).toBe(2)
   })
 
@@ -166,16 +196,20 @@ describe('names', () => {
 
   test('one that is not yet looked up is no reason to wait for the others', () => {
     dns.answers.set('nas.lan', 'silent')
-    const { routes, problems } = resolveTargets([route, makeRoute(2)], around, names)
+    const { routes, problems } = resolveTargets([route, makeRoute(2)])
     expect(routes.map(({ address }) => address)).toEqual([null, '10.64.0.2'])
     expect(problems).toEqual([{ scope: { kind: 'service', id: 1 }, message: 'Looking up nas.lan.' }])
   })
 
   test('of the local node may not lead to our own sockets either', async () => {
     system = async () => ['127.0.0.1']
-    expect(await resolve(local('sneaky.example', 3000))).toMatch('sneaky.example leads astray: Port 3000')
+    expect(await resolve(local('sneaky.example', 3000))).toMatch(
+      "sneaky.example resolves to an address that isn't allowed: 127.0.0.1 is Postern itself",
+    )
     system = async () => ['10.64.0.2']
-    expect(await resolve(local('other.example', 80))).toMatch('other.example leads astray: 10.64.0.2')
+    expect(await resolve(local('other.example', 80))).toMatch(
+      "other.example resolves to an address that isn't allowed: 10.64.0.2",
+    )
     system = async () => ['203.0.113.80']
     expect(await resolve(local('fine.example', 80))).toBe('203.0.113.80')
   })
@@ -183,8 +217,8 @@ describe('names', () => {
   test('a route whose address is the same stays the same object', async () => {
     const route = local('moving.example', 80)
     await resolve(route)
-    const [before] = resolveTargets([route], around, names).routes
-    expect(resolveTargets([route], around, names).routes[0]).toBe(before)
+    const [before] = resolveTargets([route]).routes
+    expect(resolveTargets([route]).routes[0]).toBe(before)
     system = async () => ['203.0.113.81']
     expect(await refresh(route, 31_000)).toBe('203.0.113.81')
   })
@@ -199,11 +233,12 @@ describe('names', () => {
       return ['203.0.113.80']
     }
     const many = Array.from({ length: 30 }, (_, index) => local(`h${index}.example`, 80))
-    resolveTargets(many, around, names)
+    resolveTargets(many)
     await names.settled(5000)
     expect(most).toBe(2)
-    names.refresh([])
-    const { problems } = resolveTargets(many.slice(0, 1), around, names)
+    resolveTargets([])
+    targets.refreshNames()
+    const { problems } = resolveTargets(many.slice(0, 1))
     expect(problems[0]?.message).toBe('Looking up h0.example.')
   })
 })

@@ -3,10 +3,13 @@ import {
   type DesiredState,
   type EdgeCertificate,
   type Peer,
+  peersSectionOf,
   type Route,
   routesSectionOf,
+  type StateAnswer,
   type TunnelSettings,
 } from '@postern/contract/desired-state'
+import { type HeldState, mergeState } from '../src/held-state.ts'
 
 /** An enabled route to a plain node. */
 export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
@@ -31,16 +34,27 @@ export function makeCertificate(id: number): EdgeCertificate {
 export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
   const certificates = changes.certificates ?? []
   const parts = changes.routes?.map(({ id }) => [routesSectionOf(id), 'r1']) ?? []
+  const peers = changes.peers?.map(({ nodeId }) => [peersSectionOf(nodeId), 'p1']) ?? []
   const ids = certificates.map(({ id }) => [`certificate:${id}`, `c${id}`])
   return {
     revision: 7,
-    hashes: { settings: 's1', peers: 'p1', ...Object.fromEntries([...parts, ...ids]) },
+    hashes: { settings: 's1', ...Object.fromEntries([...peers, ...parts, ...ids]) },
     settings: makeSettings(),
     peers: [],
     routes: [],
     certificates,
     ...changes,
   }
+}
+
+/** As the edge holds it. */
+export function holdState(state: DesiredState): HeldState {
+  return mergeState(undefined, answerOf(state))
+}
+
+/** As the server sends it to an edge that holds nothing. */
+export function answerOf({ revision, hashes, ...sections }: DesiredState): StateAnswer {
+  return { revision, hashes, sections }
 }
 
 export function makeKeys(): { privateKey: string; publicKey: string } {

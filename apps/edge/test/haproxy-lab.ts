@@ -2,13 +2,14 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EdgeCertificate } from '@postern/contract/desired-state'
+import { createExec } from '@postern/host/exec'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy-paths'
-import type { ResolvedRoute } from '@postern/render/resolved-route'
+import { inSections, type ResolvedRoute } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
-import { createHaproxy, type HaproxyDriver, type HaproxyDriverOptions } from '../src/drivers/haproxy.ts'
-import type { HaproxyLog } from '../src/drivers/haproxy-log-line.ts'
-import { openHaproxySocket } from '../src/drivers/haproxy-socket.ts'
-import { createExec } from '../src/exec.ts'
+import { createHaproxy, type HaproxyDriver } from '../src/drivers/haproxy/driver.ts'
+import type { HaproxyLog } from '../src/drivers/haproxy/logs/line.ts'
+import type { HaproxyDriverOptions } from '../src/drivers/haproxy/options.ts'
+import { openHaproxySocket } from '../src/drivers/haproxy/runtime/socket.ts'
 import { makeRealCertificate } from './certificate.ts'
 import { makeRoute } from './factories.ts'
 
@@ -57,6 +58,8 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
         directory: join(base, 'haproxy'),
         addresses: ['127.0.0.1', '::1'],
         serverSocket,
+        lanes: join(base, 'lanes'),
+        root: base,
         httpPort,
         httpsPort,
         ...options,
@@ -70,7 +73,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     async apply(routes, certificates = [], isQuick = false) {
       if (!driver) throw new Error('no driver is open')
       const settings = { publicHost: PUBLIC_HOST }
-      const wanted = { routes, certificates: [own, ...certificates], settings, isQuick }
+      const wanted = { routes: inSections(routes), certificates: [own, ...certificates], settings, isQuick }
       for (;;) {
         const problems = await driver.apply(wanted)
         if (!driver.isBehind()) return problems

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createExec, type Exec } from '@postern/host/exec'
 import { addNamespace, beginLab, type Namespace } from '@postern/testkit/lab/namespace'
-import { createExec, type Exec } from '../src/exec.ts'
 
 /** A machine for the edge's own parts, with a directory and an interface name that nobody else uses. */
 export interface Lab extends Namespace {

@@ -1,8 +1,11 @@
 import { EventEmitter } from 'node:events'
 import type { PartState, Problem } from '@postern/contract/edge'
+import type { ResolvedRoute } from '@postern/render/resolved-route'
+import type { HaproxyLog } from '../src/drivers/haproxy/logs/line.ts'
 import type { EdgeHaproxy } from '../src/edge.ts'
+import { rowsOf } from '../src/held-state.ts'
 
-type Wanted = Parameters<EdgeHaproxy['apply']>[0]
+type Wanted = Omit<Parameters<EdgeHaproxy['apply']>[0], 'routes'> & { routes: ResolvedRoute[] }
 
 /** A HAProxy on paper, for tests of what is around its driver. */
 export interface PaperHaproxy extends EdgeHaproxy {
@@ -13,7 +16,7 @@ export interface PaperHaproxy extends EdgeHaproxy {
   problems: Problem[]
   /** Set, every apply fails with it. */
   failure: Error | undefined
-  logs: EventEmitter<{ line: [{ service: number; text: string }] }>
+  logs: EventEmitter<{ line: [HaproxyLog] }>
 }
 
 export function makePaperHaproxy(): PaperHaproxy {
@@ -25,7 +28,8 @@ export function makePaperHaproxy(): PaperHaproxy {
     problems: [],
     failure: undefined,
     async apply(wanted) {
-      paper.applied.push({ wanted, at: performance.now() })
+      const routes = rowsOf(wanted.routes)
+      paper.applied.push({ wanted: { ...wanted, routes }, at: performance.now() })
       if (paper.failure) throw paper.failure
       return paper.problems
     },

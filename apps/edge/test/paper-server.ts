@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { type DesiredState, routesSectionOf, StateRequest } from '@postern/contract/desired-state'
+import {
+  type DesiredState,
+  peersSectionOf,
+  routesSectionOf,
+  StateRequest,
+} from '@postern/contract/desired-state'
 import { type EdgeHint, EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import type { InstallationPaths } from '@postern/contract/installation'
@@ -85,7 +90,7 @@ function answerTo(state: DesiredState, known: Record<string, string>) {
     hashes,
     sections: {
       ...(changed('settings') && { settings: state.settings }),
-      ...(changed('peers') && { peers: state.peers }),
+      peers: state.peers.filter(({ nodeId }) => changed(peersSectionOf(nodeId))),
       routes: state.routes.filter(({ id }) => changed(routesSectionOf(id))),
       certificates: state.certificates.filter(({ id }) => changed(`certificate:${id}`)),
     },

@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs'
 import type { DataPlane } from '@postern/contract/edge'
 import { installationPaths } from '@postern/contract/installation'
 import { parseSettings } from '@postern/contract/settings'
+import type { Exec } from '@postern/host/exec'
 import { pino } from 'pino'
+import type { BackendSign } from '../src/drivers/haproxy/logs/line.ts'
 import { createEdge, type Edge } from '../src/edge.ts'
-import type { Exec } from '../src/exec.ts'
 import type { Lab } from './lab.ts'
 import { makePaperHaproxy, type PaperHaproxy } from './paper-haproxy.ts'
 
@@ -14,7 +15,7 @@ export interface TestEdge {
   /** What it said when it was ready. */
   ready: Promise<DataPlane>
   /** A line of HAProxy's log. */
-  log(service: number, text: string): void
+  log(service: number, text: string, sign?: BackendSign): void
 }
 
 /** The directories that the starter makes. */
@@ -48,6 +49,6 @@ export async function startEdge(lab: Lab, exec: Exec = lab.exec): Promise<TestEd
     edge,
     haproxy,
     ready: ready.promise,
-    log: (service, text) => haproxy.logs.emit('line', { service, text }),
+    log: (service, text, sign) => haproxy.logs.emit('line', { service, text, sign: sign ?? null }),
   }
 }

@@ -49,7 +49,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   const { tls } = options
   const server = tls
     ? createTlsServer({ cert: tls.chain, key: tls.privateKey }, listener)
-    : createServer(listener)
+    : createServer({ maxHeaderSize: 65_536 }, listener)
   server.on(tls ? 'secureConnection' : 'connection', (socket: Duplex) => {
     upstream.connections++
     open.add(socket)

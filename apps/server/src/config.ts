@@ -17,18 +17,22 @@ export interface ServerConfig {
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
-/** @throws SettingsError with one line that says what to set. */
+/**
+ * @param rootDir only where this is packed into a program that does not lie as deep as the server
+ * @throws SettingsError with one line that says what to set
+ */
 export function readConfig(
   network: MachineNetwork,
   environment: Readonly<Record<string, string | undefined>> = process.env,
+  rootDir = ROOT,
 ): ServerConfig {
   const settings = parseSettings(environment)
   return {
     settings,
     paths: installationPaths(settings.POSTERN_DATA_DIR),
-    version: readVersion(),
+    version: readVersion(rootDir),
     publicHost: (settings.POSTERN_PUBLIC_HOST ?? defaultHost(network)).toLowerCase(),
-    rootDir: ROOT,
+    rootDir,
   }
 }
 
@@ -43,8 +47,8 @@ function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1' || address.startsWith('fe80:')
 }
 
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
+function readVersion(rootDir: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(`${rootDir}/package.json`, 'utf8'))
   const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest
   return version ? String(manifest.version) : '0.0.0'
 }

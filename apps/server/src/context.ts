@@ -1,22 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
+import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import type { Kysely } from 'kysely'
 import { type Logger, pino } from 'pino'
 import { type Authority, loadAuthority } from './certificates/authority.ts'
 import { createLiveBus, type LiveBus } from './changes/live.ts'
 import type { ServerConfig } from './config.ts'
-import { type AgentBundle, readAgentBundle } from './core/agent-bundle.ts'
-import { type Attempts, createAttempts } from './core/attempts.ts'
-import { createDesiredState, type DesiredState } from './core/desired-state.ts'
-import { createResolver, type Resolver } from './core/dns-check.ts'
-import { createEdgeHub, type EdgeHub } from './core/edges.ts'
-import { createFeeds, type Feeds } from './core/feeds.ts'
-import { createGate, type Gate } from './core/gate.ts'
-import { createLiveFigures, type LiveFigures } from './core/live.ts'
-import { createLoginLimits, type LoginLimits } from './core/login-limits.ts'
-import { createLogHub, type LogHub } from './core/logs.ts'
-import { createSecrets, readSecretKey, type Secrets } from './core/secrets.ts'
-import { loadTunnel, type Tunnel } from './core/tunnel.ts'
+import { type Attempts, createAttempts } from './core/accounts/attempts.ts'
+import { createGate, type Gate } from './core/accounts/gate.ts'
+import { createLoginLimits, type LoginLimits } from './core/accounts/login-limits.ts'
+import { createTickets, type Tickets } from './core/accounts/tickets.ts'
+import { createDesiredState, type DesiredState } from './core/desired-state/desired-state.ts'
+import { createResolver, type Resolver } from './core/domains/dns-check.ts'
+import { createEdgeHub, type EdgeHub } from './core/edges/edges.ts'
+import { createLogHub, type LogHub } from './core/logs/logs.ts'
+import { type AgentBundle, readAgentBundle } from './core/nodes/agent-bundle.ts'
+import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
+import { openSecretKey } from './core/secrets/key-file.ts'
+import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
+import { createFeeds, type Feeds } from './core/streams/feeds.ts'
+import { type AddressBook, createAddressBook } from './core/tunnel/addresses.ts'
+import { loadTunnel, type Tunnel } from './core/tunnel/tunnel.ts'
 import { openDatabase, openLiveDatabase } from './db/open.ts'
 import type { Database } from './db/schema.ts'
 import { type MachineNetwork, observeNetwork } from './network.ts'
@@ -44,12 +48,14 @@ export interface Context extends World {
   readonly edges: EdgeHub
   readonly feeds: Feeds
   readonly loginLimits: LoginLimits
+  readonly tickets: Tickets
   /** Keys that nodes registered: each is a change that every edge hears of. */
   readonly keyAttempts: Attempts
   /** Checking a password takes 128 MB and a thread for a third of a second. */
   readonly passwordGate: Gate
   readonly authority: Authority
   readonly tunnel: Tunnel
+  readonly addresses: AddressBook
   readonly desiredState: DesiredState
   readonly agentBundle: AgentBundle | null
   /** Registers what must end with the context; the last one registered ends first. */
@@ -77,11 +83,13 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
   try {
     mkdirSync(config.paths.serverDir, { recursive: true, mode: 0o700 })
     const { database, secretKey } = config.paths
-    const db = openDatabase(database, !existsSync(secretKey))
+    const db = openDatabase(database, !existsSync(secretKey), {
+      onCopy: (file) => log.info({ file }, 'the database was copied before it is brought up to date'),
+    })
     ends.push(() => db.destroy())
     // The installation's own secrets are in the settings before anything else is sealed.
     const isSealed = (await db.selectFrom('settings').select('key').limit(1).execute()).length > 0
-    const secrets = createSecrets(readSecretKey(secretKey, isSealed))
+    const secrets = createSecrets(await openSecretKey(db, secretKey, isSealed))
     const liveDb = openLiveDatabase(config.paths.liveDatabase)
     ends.push(() => liveDb.destroy())
     const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))
@@ -101,10 +109,12 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       edges: createEdgeHub({ db, bus, live, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
+      tickets: createTickets(world.randomBytes(32), world.clock),
       keyAttempts: createAttempts(world.clock),
       passwordGate: createGate(2, 50),
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,
+      addresses: createAddressBook(tunnel.network4),
       desiredState: createDesiredState({ db, secrets, tunnel, publicHost: config.publicHost }),
       agentBundle: readAgentBundle(config.rootDir),
       onDispose: (end) => void ends.push(end),
@@ -128,6 +138,7 @@ export function createLog(level: string, destination: pino.DestinationStream): L
     '*.cookie',
     '*.headers.authorization',
     '*.headers.cookie',
+    `*.headers["${SESSION_KEY_HEADER}"]`,
   ]
   return pino({ level, base: null, redact }, destination)
 }

@@ -3,7 +3,7 @@ import { buildApp } from './app.ts'
 import { startRenewal } from './certificates/renewal.ts'
 import type { ServerConfig } from './config.ts'
 import { buildContext, type Context, createLog, realWorld } from './context.ts'
-import type { GeneratedAdmin } from './core/accounts.ts'
+import type { GeneratedAdmin } from './core/accounts/accounts.ts'
 import { prepareInstallation } from './core/first-start.ts'
 import { listenOnLoopback, listenOnSocket } from './listen.ts'
 

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { wireGuardKey } from './fields.ts'
+import * as f from './fields.ts'
 import { GatewayNetwork } from './nodes.ts'
 
 /** The agent makes the node's key itself and registers the public half. */
-export const RegisterKey = z.strictObject({ publicKey: wireGuardKey })
+export const RegisterKey = z.strictObject({ publicKey: f.publicKey })
 export type RegisterKey = z.infer<typeof RegisterKey>
 
 /** All an agent needs to be in the tunnel; its private key never leaves the node. */

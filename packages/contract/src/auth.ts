@@ -16,5 +16,20 @@ export type LoginForm = z.infer<typeof LoginForm>
 export const Login = z.object({ token: z.string(), expires_in: z.number() })
 export type Login = z.infer<typeof Login>
 
-export const Account = z.object({ id: z.number(), username: z.string(), role: z.literal('admin') })
+/** What stands in the addresses of streams, and opens nothing else; `expires_in` is in seconds. */
+export const Ticket = z.object({ ticket: z.string(), expires_in: z.number() })
+export type Ticket = z.infer<typeof Ticket>
+
+/**
+ * The header with the second half of a session's credential. Who sends it with the sign-in gets a session that is bound
+ * to it, and sends it with every call from then on. At least 128 random bits, printable.
+ */
+export const SESSION_KEY_HEADER = 'x-postern-key'
+
+/** What a person may do: each endpoint says which roles may call it. */
+export const Role = z.enum(['admin'])
+export type Role = z.infer<typeof Role>
+export const ROLES: readonly Role[] = Role.options
+
+export const Account = z.object({ id: z.number(), username: z.string(), role: Role })
 export type Account = z.infer<typeof Account>

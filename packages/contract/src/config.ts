@@ -1,10 +1,15 @@
 import * as z from 'zod/mini'
 
-/** What the installation says of itself to the console and to agents. */
-export const Config = z.object({
+/** What the installation says of itself to a node. */
+export const NodeConfig = z.object({
   VPN_HOST: z.string(),
   TCP_SERVICES_PORT_RANGE: z.string(),
   version: z.string(),
+})
+export type NodeConfig = z.infer<typeof NodeConfig>
+
+/** What it says to the console. */
+export const Config = z.extend(NodeConfig, {
   /** `https://host[:port]`: where visitors and agents reach the installation. */
   publicUrl: z.string(),
   /** True when the public host is a private address, so that nobody outside can reach it. */

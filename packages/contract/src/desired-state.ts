@@ -79,12 +79,18 @@ export type EdgeCertificate = z.infer<typeof EdgeCertificate>
 
 /** Neighbours by id travel together, so that a change of one route sends few others. */
 export function routesSectionOf(id: number): string {
-  return `routes:${Math.floor(id / 200)}`
+  return `routes:${partOf(id)}`
 }
 
+export function peersSectionOf(nodeId: number): string {
+  return `peers:${partOf(nodeId)}`
+}
+
+const partOf = (id: number) => Math.floor(id / 200)
+
 /**
- * Section name → hash of its content. Names: `settings`, `peers`, `routes:<part>`, `certificate:<id>`; a part without
- * routes has none. A hash is the server's mark for one content: the edge keeps it and sends it back, and never
+ * Section name → hash of its content. Names: `settings`, `peers:<part>`, `routes:<part>`, `certificate:<id>`; a part
+ * without rows has none. A hash is the server's mark for one content: the edge keeps it and sends it back, and never
  * computes one.
  */
 export const SectionHashes = z.record(z.string(), z.string())
@@ -92,7 +98,8 @@ export type SectionHashes = z.infer<typeof SectionHashes>
 
 export const StateSections = z.object({
   settings: z.optional(TunnelSettings),
-  peers: z.optional(z.array(Peer)),
+  /** Those of all parts that are sent. */
+  peers: z.array(Peer),
   /** Those of all parts that are sent. */
   routes: z.array(Route),
   certificates: z.array(EdgeCertificate),

@@ -6,7 +6,7 @@ import { listOrPage, pageQuery } from './lists.ts'
 export const DomainForm = z.strictObject({
   domain: f.domainName,
   ssl: f.blankable(z.enum(['self-signed'])),
-  skipValidation: z._default(z.boolean(), false),
+  skipValidation: f.withDefault(z.boolean(), false),
 })
 export type DomainForm = z.infer<typeof DomainForm>
 export type DomainFormInput = z.input<typeof DomainForm>

@@ -46,6 +46,17 @@ export const PeerFigures = z.object({
 export type PeerFigures = z.infer<typeof PeerFigures>
 
 /**
+ * Why a service's backend gives no answer: it refused the connection, did not take it in time, or its host cannot be
+ * reached; TLS failed, it speaks no TLS where it should, or it speaks TLS where it should not.
+ */
+export const BackendTrouble = z.enum(['refused', 'timeout', 'unreachable', 'tls', 'no-tls', 'only-tls'])
+export type BackendTrouble = z.infer<typeof BackendTrouble>
+
+/** `trouble` null: it answers again. */
+export const BackendReport = z.object({ service: z.number(), trouble: z.nullable(BackendTrouble) })
+export type BackendReport = z.infer<typeof BackendReport>
+
+/**
  * `seq` grows by one for each line of the edge's life, also of other services; `epoch` names that life.
  * `number` counts the lines of this service alone, so that a gap says how many the edge had to drop.
  */
@@ -74,6 +85,12 @@ export const EdgeMessage = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('report'), report: EdgeReport }),
   z.object({ type: z.literal('peers'), peers: z.array(PeerFigures) }),
+  /** `isFirst`: what was said of backends before is forgotten. Of those that are never named nothing is wrong. */
+  z.object({
+    type: z.literal('backends'),
+    isFirst: z.boolean(),
+    backends: z.array(BackendReport).check(z.maxLength(LIMITS.backendReports)),
+  }),
   z.object({ type: z.literal('logs'), lines: z.array(LogLine).check(z.maxLength(LIMITS.logLines)) }),
 ])
 export type EdgeMessage = z.infer<typeof EdgeMessage>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Endpoint, endpoints, pathOf } from './endpoints.ts'
+import { type Endpoint, pathOf } from './endpoint.ts'
+import { endpoints } from './endpoints.ts'
 
 const all: [string, Endpoint][] = Object.entries(endpoints)
 
@@ -11,12 +12,12 @@ it('no two endpoints have the same method and path', () => {
 it('every parameter of a path is parsed, and only those', () => {
   for (const [name, { path, params }] of all) {
     const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
-    const values = Object.fromEntries(names.map((key) => [key, '7']))
+    const values = Object.fromEntries(names.map((key) => [key, key === 'type' ? 'http' : '7']))
     if (names.length === 0) expect(params, name).toBeUndefined()
     else
       expect(params?.safeParse(values), name).toMatchObject({
         success: true,
-        data: Object.fromEntries(names.map((key) => [key, 7])),
+        data: Object.fromEntries(names.map((key) => [key, key === 'type' ? 'http' : 7])),
       })
   }
 })
@@ -26,6 +27,6 @@ it('nothing but signing in and the health check is open to everyone', () => {
 })
 
 it('fills in a path, whatever the values hold', () => {
-  expect(pathOf(endpoints.getHttpService, { nodeId: 2, id: 5 })).toBe('/api/services/2/http/5')
+  expect(pathOf(endpoints.getService, { nodeId: 2, type: 'http', id: 5 })).toBe('/api/services/2/http/5')
   expect(pathOf(endpoints.getNode, { id: '../x?y' })).toBe('/api/nodes/..%2Fx%3Fy')
 })

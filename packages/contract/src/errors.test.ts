@@ -58,7 +58,7 @@ describe('the words under a field', () => {
       pathLocation: MESSAGES.servicePath,
       backendPort: MESSAGES.port,
     })
-    expect(errorsOf(NodeForm, { name: 'x'.repeat(101), isGateway: 'yes', dns: 5, advanced: null })).toEqual({
+    expect(errorsOf(NodeForm, { name: 'x'.repeat(101), isGateway: 'yes', dns: 5, advanced: 0 })).toEqual({
       name: 'must be less than or equal to 100 characters long',
       isGateway: 'must be a boolean',
       dns: 'must be a valid string',

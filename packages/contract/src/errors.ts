@@ -5,10 +5,46 @@ import { MESSAGES } from './messages.ts'
 export const FieldError = z.object({ field: z.string(), message: z.string() })
 export type FieldError = z.infer<typeof FieldError>
 
+/** What went wrong, for programs; the words beside it are for people. */
+export const ErrorCode = z.enum([
+  // 400, 413, 415: the request itself.
+  'unreadable',
+  'too_large',
+  'not_json',
+  // 401: who asks is not known, or name and password do not belong together.
+  'unauthenticated',
+  'credentials',
+  // 403: not this kind of caller, role, origin or host; a token that is known and over.
+  'kind',
+  'role',
+  'origin',
+  'host',
+  'token_revoked',
+  'token_expired',
+  // 404
+  'not_found',
+  // 409: what is there already, changed meanwhile, in use, the installation's own, or held by an agent.
+  'conflict',
+  'stale',
+  'in_use',
+  'system',
+  'local_node',
+  'agent_key',
+  // 422
+  'validation',
+  // 429
+  'too_many',
+  // 500 and 503
+  'internal',
+  'unavailable',
+])
+export type ErrorCode = z.infer<typeof ErrorCode>
+
 /** The body of every answer that is not a success. */
 export const ErrorBody = z.object({
   message: z.string(),
-  code: z.optional(z.string()),
+  /** Of a newer server a program may not know it. */
+  code: z.catch(z.optional(ErrorCode), undefined),
   errors: z.optional(z.array(FieldError)),
   requestId: z.optional(z.string()),
 })

@@ -19,6 +19,14 @@ describe('blank', () => {
     expect(ok(form, { field: 0 })).toBeUndefined()
   })
 
+  it('or the default, where there is one', () => {
+    const form = z.strictObject({ field: f.withDefault(z.boolean(), true) })
+    for (const value of [{}, { field: null }, { field: '' }, { field: undefined }])
+      expect(ok(form, value)).toEqual({ field: true })
+    expect(ok(form, { field: false })).toEqual({ field: false })
+    expect(ok(form, { field: 0 })).toBeUndefined()
+  })
+
   it('a list too', () => {
     const form = z.strictObject({ list: f.listOf(f.ipOrCidr, 2) })
     for (const value of [{}, { list: null }, { list: '' }, { list: [] }])

@@ -1,7 +1,7 @@
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import { isDomainName, isHostname, normaliseDomain } from '@postern/net/hostname'
 import { findIp, formatIp, isIpv4 } from '@postern/net/ip'
-import { isWireGuardKey } from '@postern/net/keys'
+import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
 import { isServicePath, normaliseServicePath } from '@postern/net/service-path'
 import * as z from 'zod/mini'
 import { LIMITS } from './limits.ts'
@@ -15,6 +15,18 @@ export function blankable<O, I>(schema: z.ZodMiniType<O, I>) {
   return z._default(
     z.pipe(blankToNull as z.ZodMiniType<I | null, I | '' | null | undefined>, z.nullable(schema)),
     null,
+  )
+}
+
+/** `null`, `""` and an absent field mean the same: what it is unless somebody says otherwise. */
+export function withDefault<O, I>(schema: z.ZodMiniType<O, I>, fallback: O & I) {
+  const blankToFallback = z.transform(
+    (value: unknown) => (value === '' || value === null || value === undefined ? fallback : value) as I,
+  )
+  return z._default(
+    z.pipe(blankToFallback as z.ZodMiniType<I, I | '' | null | undefined>, schema),
+    // The fallback is a value of the schema, and a pipe's output is the schema's.
+    fallback as never,
   )
 }
 
@@ -125,6 +137,14 @@ export const backendHost = z.pipe(
 )
 
 export const wireGuardKey = z.string().check(z.refine(isWireGuardKey, MESSAGES.wireGuardKey))
+
+/** The public half of a WireGuard key pair. */
+export const publicKey = z
+  .string()
+  .check(
+    z.refine(isWireGuardKey, { error: MESSAGES.wireGuardKey, abort: true }),
+    z.refine(isPublicKey, MESSAGES.weakKey),
+  )
 
 /** A list whose absence, null and emptiness mean the same. */
 export function listOf<O, I>(item: z.ZodMiniType<O, I>, max: number) {

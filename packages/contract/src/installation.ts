@@ -1,7 +1,8 @@
 /**
  * Where an installation keeps its things, below its data directory. Who owns what is as important as where:
  * `server/` is the server's alone (0700), `edge/` is root's alone (0700), `run/` holds the one socket that
- * HAProxy and the edge use to reach the server, `edge.token` is readable by root and the server only (0640).
+ * HAProxy and the edge use to reach the server, `lanes/` holds those between the parts of HAProxy, whose group may
+ * only pass through it (0710), `edge.token` is readable by root and the server only (0640).
  */
 export function installationPaths(dataDir: string) {
   return {
@@ -9,9 +10,12 @@ export function installationPaths(dataDir: string) {
     database: `${dataDir}/server/postern.db`,
     liveDatabase: `${dataDir}/server/live.db`,
     secretKey: `${dataDir}/server/secret.key`,
+    /** The admin's password on its way to the first start, which reads it and removes the file. */
+    firstPassword: `${dataDir}/server/first-password`,
     edgeToken: `${dataDir}/edge.token`,
     runDir: `${dataDir}/run`,
     serverSocket: `${dataDir}/run/server.sock`,
+    lanesDir: `${dataDir}/lanes`,
     edgeDir: `${dataDir}/edge`,
     lastGood: `${dataDir}/edge/state.json`,
     haproxyDir: `${dataDir}/edge/haproxy`,

@@ -14,6 +14,7 @@ export const LIMITS = {
   logLineLength: 2048,
   edgeProblems: 1000,
   problemLength: 500,
+  backendReports: 1000,
   /** In bytes: what WireGuard leaves of a usual 1500, also over IPv6. */
   tunnelMtu: 1420,
 } as const

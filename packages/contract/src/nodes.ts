@@ -23,11 +23,11 @@ const nodeFields = {
   name: f.name,
   address: f.blankable(f.ipv4),
   dns,
-  keepalive: z._default(keepalive, LIMITS.keepaliveSeconds),
-  isGateway: z._default(z.boolean(), false),
+  keepalive: f.withDefault(keepalive, LIMITS.keepaliveSeconds),
+  isGateway: f.withDefault(z.boolean(), false),
   gatewayNetworks: f.listOf(GatewayNetwork, LIMITS.gatewayNetworks),
-  allowInternet: z._default(z.boolean(), false),
-  advanced: z._default(z.boolean(), false),
+  allowInternet: f.withDefault(z.boolean(), false),
+  advanced: f.withDefault(z.boolean(), false),
 }
 
 /** What a person can say about a node. Without `address` the server takes the next free one. */
@@ -58,6 +58,8 @@ export const Node = z.object({
   isLocal: z.boolean(),
   enabled: z.boolean(),
   status: NodeStatus,
+  /** What an edge says is wrong with this node, in words; null when nothing is. */
+  problem: z.nullable(z.string()),
   clientIp: z.nullable(z.string()),
   latestHandshakeTimestamp: z.nullable(z.number()),
   transferRx: z.number(),

@@ -4,6 +4,9 @@ import { LIMITS } from './limits.ts'
 import { listOrPage, pageQuery } from './lists.ts'
 import { MESSAGES } from './messages.ts'
 
+export const ServiceType = z.enum(['http'])
+export type ServiceType = z.infer<typeof ServiceType>
+
 export const BackendProto = z.enum(['http', 'https'])
 export type BackendProto = z.infer<typeof BackendProto>
 
@@ -13,13 +16,13 @@ export const HttpServiceForm = z
     name: f.name,
     domain: f.blankable(f.domainName),
     pathLocation: f.blankable(f.servicePath),
-    backendProto: z._default(BackendProto, 'http'),
+    backendProto: f.withDefault(BackendProto, 'http'),
     backendHost: f.blankable(f.backendHost),
-    backendPort: z._default(f.port, LIMITS.defaultHttpPort),
+    backendPort: f.withDefault(f.port, LIMITS.defaultHttpPort),
     allowedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
     blockedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
     /** For a domain that is new with this service: do not ask DNS whether it points here. */
-    skipValidation: z._default(z.boolean(), false),
+    skipValidation: f.withDefault(z.boolean(), false),
   })
   .check(
     z.refine((form) => Boolean(form.domain) || Boolean(form.pathLocation), {
@@ -31,20 +34,22 @@ export const HttpServiceForm = z
 export type HttpServiceForm = z.infer<typeof HttpServiceForm>
 export type HttpServiceFormInput = z.input<typeof HttpServiceForm>
 
-/** Whether the edges carry the service yet; `problem` says in words why not. */
+/**
+ * Whether the edges carry the service yet, and whether its backend answers them; `problem` says in words why not.
+ * `failed` is for what is wrong on our side, `unanswered` for what is wrong at the backend.
+ */
 export const ServiceState = z.object({
-  phase: z.enum(['live', 'applying', 'failed']),
+  phase: z.enum(['live', 'applying', 'unanswered', 'failed']),
   problem: z.nullable(z.string()),
 })
 export type ServiceState = z.infer<typeof ServiceState>
 
-export const HttpService = z.object({
+/** What services of all types have. They share one sequence of ids. */
+const service = {
   id: z.number(),
   nodeId: z.number(),
   name: z.string(),
   domain: z.nullable(z.string()),
-  pathLocation: z.string(),
-  backendProto: BackendProto,
   backendHost: z.nullable(z.string()),
   backendPort: z.number(),
   allowedIps: z.array(z.string()),
@@ -58,8 +63,18 @@ export const HttpService = z.object({
   state: ServiceState,
   created_at: f.time,
   updated_at: f.time,
+}
+
+export const HttpService = z.object({
+  ...service,
+  type: z.literal('http'),
+  pathLocation: z.string(),
+  backendProto: BackendProto,
 })
 export type HttpService = z.infer<typeof HttpService>
+
+export const Service = z.discriminatedUnion('type', [HttpService])
+export type Service = z.infer<typeof Service>
 
 export const ServiceQuery = z.strictObject({
   ...pageQuery,
@@ -67,16 +82,4 @@ export const ServiceQuery = z.strictObject({
 })
 export type ServiceQuery = z.infer<typeof ServiceQuery>
 export const NodeServiceQuery = z.strictObject(pageQuery)
-export const HttpServiceList = listOrPage(HttpService)
-
-/** First path segments that belong to the console and the API wherever they answer. */
-export const RESERVED_PATHS: readonly string[] = [
-  'api',
-  'assets',
-  'docs',
-  'install',
-  '.well-known',
-  'login',
-  'domains',
-  'nodes',
-]
+export const ServiceList = listOrPage(Service)

@@ -22,6 +22,21 @@ const flagPort = (fallback: number) =>
     fallback,
   )
 
+const connectionLimit = z._default(
+  z.pipe(
+    z
+      .string()
+      .check(
+        z.refine(
+          (value) => /^\d{1,6}$/.test(value) && +value >= 10 && +value <= 100_000,
+          'must be a number from 10 to 100000',
+        ),
+      ),
+    z.transform(Number),
+  ),
+  500,
+)
+
 const publicHost = z
   .string()
   .check(
@@ -83,6 +98,7 @@ const Environment = z.object({
     z.regex(/^[a-z][a-z0-9-]{0,14}$/, 'must be a short interface name like postern0'),
   ),
   POSTERN_PORT_RANGE: z._default(portRange, { from: 32660, to: 32760 }),
+  POSTERN_CONNECTIONS_PER_SOURCE: connectionLimit,
   POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
   POSTERN_ADMIN_PASSWORD: z._default(
     z.nullable(z.string().check(z.minLength(8, 'must have at least 8 characters'))),
@@ -94,6 +110,12 @@ const Environment = z.object({
 })
 
 export type Settings = z.output<typeof Environment>
+
+/** The ports of this machine that the installation itself takes: no service may lead there. */
+export function ownPortsOf(settings: Settings): number[] {
+  const { POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT } = settings
+  return [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT]
+}
 
 /** A setting that cannot be used; `message` is one line that says which and what to do. */
 export class SettingsError extends Error {

@@ -25,6 +25,16 @@ export function parseCidr(text: string): Cidr {
   return cidr
 }
 
+/** Those of the texts that are addresses or networks. */
+export function findCidrs(texts: readonly string[]): Cidr[] {
+  return texts.map(findCidr).filter((cidr) => cidr !== undefined)
+}
+
+/** An address as a network of one. */
+export function single(ip: Ip): Cidr {
+  return { base: ip, prefix: width(ip) }
+}
+
 /** The one spelling of a network, always with its prefix length. */
 export function formatCidr(cidr: Cidr): string {
   return `${formatIp(cidr.base)}/${cidr.prefix}`
@@ -40,7 +50,7 @@ export function overlaps(a: Cidr, b: Cidr): boolean {
 }
 
 export function containsIp(cidr: Cidr, ip: Ip): boolean {
-  return contains(cidr, { base: ip, prefix: width(ip) })
+  return contains(cidr, single(ip))
 }
 
 /** The smallest list of networks that covers the same addresses, sorted; nft refuses overlaps in a set. */

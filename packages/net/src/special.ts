@@ -1,4 +1,4 @@
-import { type Cidr, overlaps, parseCidr } from './cidr.ts'
+import { type Cidr, contains, overlaps, parseCidr } from './cidr.ts'
 
 /** Networks that are never a host behind a gateway: this host, loopback, link-local, multicast, reserved. */
 const NOT_A_TARGET = [
@@ -13,24 +13,47 @@ const NOT_A_TARGET = [
   'ff00::/8',
 ].map(parseCidr)
 
-/** What is not the internet: private, shared, link-local and special networks. */
+/**
+ * What is not the internet: private, shared, link-local and special networks. Also what a relay would unwrap into
+ * one of those (NAT64, 6to4, Teredo), and 168.63.129.16, where Azure answers its machines. Networks of documentation
+ * are left out: nothing is there.
+ */
 export const NOT_THE_INTERNET: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
+  '192.88.99.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',
   '224.0.0.0/3',
-  '::/127',
-  '::ffff:0:0/96',
-  'fc00::/7',
-  'fe80::/10',
-  'ff00::/8',
+  // All but 2000::/3, the global unicast addresses: NAT64, discard, unique local, link-local, multicast and more.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+  // Protocol assignments, such as Teredo, and 6to4.
+  '2001::/23',
+  '2002::/16',
 ]
+
+/** Where the networks behind gateways lie: private, shared (CGNAT), benchmarking and unique local addresses. */
+const PRIVATE_USE = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  'fc00::/7',
+].map(parseCidr)
+
+/** True when every address of a network is for private use, so that nobody has it on the internet. */
+export function isForPrivateUse(cidr: Cidr): boolean {
+  return PRIVATE_USE.some((network) => contains(network, cidr))
+}
 
 /** True when a network meets loopback, link-local, multicast or reserved addresses. */
 export function isSpecial(cidr: Cidr): boolean {

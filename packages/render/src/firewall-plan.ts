@@ -1,17 +1,26 @@
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
-import { type Cidr, findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
+import { type Cidr, containsIp, findCidrs, formatCidr, mergeCidrs } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { NOT_THE_INTERNET } from '@postern/net/special'
 
 /** The name of the sets, and what is in them: addresses or networks in their one spelling, sorted, no overlaps. */
 export const SET_TYPES = {
+  tunnel4: 'type ipv4_addr; flags interval',
+  tunnel6: 'type ipv6_addr; flags interval',
   internet4: 'type ipv4_addr',
   internet6: 'type ipv6_addr',
   private4: 'type ipv4_addr; flags interval',
   private6: 'type ipv6_addr; flags interval',
 } as const
 export type SetName = keyof typeof SET_TYPES
-export const SET_NAMES: readonly SetName[] = ['internet4', 'internet6', 'private4', 'private6']
+export const SET_NAMES: readonly SetName[] = [
+  'tunnel4',
+  'tunnel6',
+  'internet4',
+  'internet6',
+  'private4',
+  'private6',
+]
 
 export interface FirewallPlan {
   table: string
@@ -34,25 +43,35 @@ export function tableOf(tunnelInterface: string): string {
 
 export function planFirewall(input: FirewallInput): FirewallPlan {
   const { settings, peers } = input
+  const tunnel = findCidrs([settings.tunnelNetwork4, settings.tunnelNetwork6])
   const guests = peers.filter((peer) => peer.allowInternet)
-  const inside = [settings.tunnelNetwork4, settings.tunnelNetwork6, ...peers.flatMap((peer) => peer.subnets)]
-  const shut = [...NOT_THE_INTERNET, ...inside].map(findCidr).filter((cidr) => cidr !== undefined)
+  const shut = [...tunnel, ...findCidrs([...NOT_THE_INTERNET, ...peers.flatMap((peer) => peer.subnets)])]
   return {
     table: tableOf(input.interface),
     interface: input.interface,
     httpsPort: input.httpsPort,
     sets: {
-      internet4: spell(guests.map((peer) => peer.address4)),
-      internet6: spell(guests.map((peer) => peer.address6)),
+      tunnel4: mergeNetworks(tunnel, 4),
+      tunnel6: mergeNetworks(tunnel, 6),
+      internet4: spell(
+        guests.map((peer) => peer.address4),
+        tunnel,
+      ),
+      internet6: spell(
+        guests.map((peer) => peer.address6),
+        tunnel,
+      ),
       private4: mergeNetworks(shut, 4),
       private6: mergeNetworks(shut, 6),
     },
   }
 }
 
-function spell(addresses: readonly string[]): string[] {
+/** Only addresses of the tunnel: what is masqueraded must not be somebody else's traffic. */
+function spell(addresses: readonly string[], tunnel: readonly Cidr[]): string[] {
   const known = addresses.map(findIp).filter((ip) => ip !== undefined)
-  return [...new Set(known.map(formatIp))].sort()
+  const inside = known.filter((ip) => tunnel.some((network) => containsIp(network, ip)))
+  return [...new Set(inside.map(formatIp))].sort()
 }
 
 /** One overlap makes nft refuse the whole batch. */

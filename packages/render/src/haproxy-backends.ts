@@ -1,35 +1,88 @@
-import type { HaproxyOptions } from './haproxy-config.ts'
+import { laneServer, socketInside } from './haproxy-lanes.ts'
+import type { HaproxyOptions } from './haproxy-options.ts'
 
-/** Safe methods may be sent twice, so they take any idle connection and try again when it had died. */
-const RETRYING = `  http-reuse always
+/**
+ * Safe methods may be sent twice, so they take any idle connection. When that was dead, or no connection came about,
+ * they go the way of all others: there HAProxy knows what to answer.
+ */
+function renderRetrying(name: string, server: string, options: HaproxyOptions): string {
+  return `backend ${name}
+  http-reuse always
+  retries 1
   retry-on conn-failure empty-response
+  option redispatch -1
+  # Only what has failed there already goes by the other one.
+  use-server target if TRUE
+  server target ${server} weight 0
+  server again ${laneServer(options, 'once')} pool-max-conn 0
 `
+}
+
 /** Nothing else is ever sent twice, nor over an idle connection that the service may just be closing. */
-const ONCE = `  http-reuse safe
+function renderOnce(name: string, server: string, { timeouts }: HaproxyOptions): string {
+  return `backend ${name}
+  http-reuse never
   retries 0
+  option abortonclose
+  # With one, 2.6 has no limit for the visitor's silence inside a body. The lane's own ends what has no end.
+  timeout server 0
+  acl has_body req.fhdr(content-length) -m int gt 0
+  acl has_body req.fhdr(transfer-encoding) -m found
+  http-request set-timeout server ${timeouts.idle}s unless has_body
+  server target ${server}
 `
+}
+
+/**
+ * Where the connection is the sign-in (NTLM, Negotiate) all requests of a visitor's connection take the same one of
+ * the service; HAProxy gives it to nobody else.
+ */
+function renderBound(name: string, server: string): string {
+  return `backend ${name}
+  http-reuse safe
+  retries 0
+  server target ${server}
+`
+}
+
+/** To where each request is the first one of its connection. */
+function renderLane(name: 'once' | 'grpc', options: HaproxyOptions): string {
+  return `backend to_${name}
+  http-reuse never
+  option http-server-close
+  retries 0
+  server ${name} ${laneServer(options, name)}
+`
+}
+
+const ANY = '0.0.0.0:0'
 const TLS = 'ssl verify none sni var(txn.sni)'
 
-/** One backend per protocol: the frontend has set where each request goes. */
+/** The frontend has set where each request goes. */
 export function renderBackends(options: HaproxyOptions): string {
+  const server = socketInside(options, options.serverSocket)
   return [
-    renderBackend('safe_http', RETRYING, ''),
-    renderBackend('other_http', ONCE, ''),
-    renderBackend('safe_https', RETRYING, TLS),
-    renderBackend('other_https', ONCE, TLS),
-    renderBackend('grpc_http', ONCE, 'proto h2'),
-    renderBackend('grpc_https', ONCE, `${TLS} alpn h2`),
-    `backend console\n${ONCE}  server server unix@${options.serverSocket}\n`,
+    renderRetrying('safe_http', ANY, options),
+    renderRetrying('safe_https', `${ANY} ${TLS}`, options),
+    renderRetrying('safe_console', server, options),
+    renderBound('bound_http', ANY),
+    renderBound('bound_https', `${ANY} ${TLS}`),
+    renderLane('once', options),
+    renderLane('grpc', options),
+    renderOnce('once_http', ANY, options),
+    renderOnce('once_https', `${ANY} ${TLS}`, options),
+    renderOnce('once_console', server, options),
+    renderOnce('grpc_http', `${ANY} proto h2`, options),
+    renderOnce('grpc_https', `${ANY} ${TLS} alpn h2`, options),
     `# Which service each open stream belongs to, so that ending a service ends its connections and no others.
 backend streams
-  stick-table type string len 20 size 200k expire 10s store gpt0
+  stick-table type string len 64 size 200k expire 10s store gpt0
 `,
     `backend sources
   stick-table type ipv6 size 100k store conn_cur
 `,
+    `backend networks
+  stick-table type ipv6 size 100k store conn_cur
+`,
   ].join('\n')
-}
-
-function renderBackend(name: string, reuse: string, server: string): string {
-  return `backend ${name}\n${reuse}  server target 0.0.0.0:0 ${server}`.trimEnd().concat('\n')
 }

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type HaproxyOptions, RenderError, renderHaproxyConfig } from './haproxy-config.ts'
+import { renderHaproxyConfig } from './haproxy-config.ts'
 import { renderHaproxyFiles } from './haproxy-files.ts'
+import { type HaproxyOptions, RenderError } from './haproxy-options.ts'
 import { pageNames, renderPage } from './haproxy-pages.ts'
 
 const options: HaproxyOptions = {
   directory: '/var/lib/postern/edge/haproxy',
   serverSocket: '/var/lib/postern/run/server.sock',
+  lanes: '/var/lib/postern/lanes',
+  root: '/var/lib/postern',
   addresses: ['0.0.0.0', '::'],
   httpPort: 80,
   httpsPort: 443,
@@ -14,8 +17,9 @@ const options: HaproxyOptions = {
   maxConnections: 9500,
   connectionsPerSource: 500,
   logPort: 601,
+  logSecret: '0123456789abcdef0123456789abcdef',
   connectTimeout: 5,
-  idleTimeout: 300,
+  timeouts: { head: 10, body: 60, idle: 3600 },
   tunnelTimeout: 3600,
 }
 const config = (changes: Partial<HaproxyOptions> = {}) =>
@@ -43,6 +47,7 @@ describe('the configuration', () => {
     ['a directory with a blank', { directory: '/var/lib/a b' }],
     ['a directory with a newline', { directory: '/var/lib/a\n  chroot /' }],
     ['a socket with a quote', { serverSocket: '/run/"' }],
+    ['a secret with a field of its own', { logSecret: '0123|' }],
     ['an address that is none', { addresses: ['localhost'] }],
     ['no address', { addresses: [] }],
     ['a host with a rule', { publicHost: 'a.example.com }\n  http-request deny' }],

@@ -1,36 +1,13 @@
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
 import { renderBackends } from './haproxy-backends.ts'
-import { renderFrontends } from './haproxy-frontends.ts'
+import { renderDoor } from './haproxy-door.ts'
+import { plainRoom, renderFrontends } from './haproxy-frontends.ts'
+import { DRAINS, renderDrain } from './haproxy-lost.ts'
+import { lanesOf, renderOnceFrontends } from './haproxy-once.ts'
+import { type HaproxyOptions, RenderError } from './haproxy-options.ts'
 import { type PageName, pageStatus, renderPageBody } from './haproxy-pages.ts'
 import { type HaproxyPaths, haproxyPaths } from './haproxy-paths.ts'
-
-/** The settings of an installation that HAProxy's configuration depends on. Durations are in seconds. */
-export interface HaproxyOptions {
-  /** Absolute, of plain characters; holds every file of HAProxy's. */
-  directory: string
-  serverSocket: string
-  /** IP literals to listen on. */
-  addresses: readonly string[]
-  httpPort: number
-  httpsPort: number
-  publicHost: string
-  /** Whom HAProxy becomes once its ports are bound; null: it stays who started it. */
-  user: { uid: number; gid: number } | null
-  maxConnections: number
-  connectionsPerSource: number
-  /** Where the edge takes log lines, on 127.0.0.1. */
-  logPort: number
-  connectTimeout: number
-  /** Silence of a visitor or a service; the length of a transfer does not matter. */
-  idleTimeout: number
-  tunnelTimeout: number
-}
-
-/** A setting that must not be pasted into a configuration. */
-export class RenderError extends Error {
-  readonly code = 'render'
-}
 
 /**
  * The one fixed haproxy.cfg. Services are lines of its maps and never part of it.
@@ -43,38 +20,63 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
   return [
     renderGlobal(options, paths, mark),
     renderDefaults(options, paths),
+    renderDoor(options, paths),
     renderFrontends(options, paths),
+    renderOnceFrontends(options, paths),
+    renderDrain(options),
     renderBackends(options),
   ].join('\n')
 }
 
 function assertPlain(options: HaproxyOptions): void {
-  const { directory, serverSocket, addresses, publicHost } = options
+  const { directory, serverSocket, lanes, root, addresses, publicHost, logSecret } = options
   const path = /^\/[A-Za-z0-9._/-]{1,100}$/
   const isPlain =
     path.test(directory) &&
     path.test(serverSocket) &&
+    path.test(lanes) &&
+    path.test(root) &&
+    [serverSocket, lanes].every((inner) => inner.startsWith(`${root}/`)) &&
+    /^[0-9a-f]{32}$/.test(logSecret) &&
     addresses.length > 0 &&
     addresses.every(isIp) &&
     (isIp(publicHost) || isDomainName(publicHost.toLowerCase()))
   if (!isPlain) throw new RenderError('A setting of the proxy has characters that do not belong there')
 }
 
+/** For TLS 1.2; all of TLS 1.3 are of this kind. Sessions are resumed from HAProxy's memory, never by a lasting key. */
+const AEAD_SUITES = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
 function renderGlobal(options: HaproxyOptions, paths: HaproxyPaths, mark: string): string {
-  const user = options.user === null ? '' : `  uid ${options.user.uid}\n  gid ${options.user.gid}\n`
+  const user =
+    options.user === null
+      ? ''
+      : `  chroot ${options.root}\n  uid ${options.user.uid}\n  gid ${options.user.gid}\n`
   return `global
   description ${mark || '-'}
   stats socket ${paths.socket} level admin mode 600 expose-fd listeners
   # Without it a second HAProxy would bind the same ports and split the traffic.
   noreuseport
-  expose-experimental-directives
-${user}  maxconn ${options.maxConnections}
+${user}  maxconn ${allConnections(options)}
   # How long connections of before a changed setting may live on.
   hard-stop-after 15m
+  # Heads of 30 kB pass, and larger ones up to here are answered by a page of ours.
+  tune.bufsize 40960
+  tune.http.maxhdr 256
   tune.maxrewrite 2048
   tune.ssl.default-dh-param 2048
-  ssl-default-bind-options ssl-min-ver TLSv1.2
+  ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
+  ssl-default-bind-ciphers ${AEAD_SUITES}
   setenv POSTERN_LISTS ${paths.lists}
+  setenv POSTERN_ROUTES ${paths.routes}
+  setenv POSTERN_LOG_SECRET ${options.logSecret}
   lua-load-per-thread ${paths.lua}
 
 # Over TCP: with nobody at a unix socket, 2.6 tries again without a pause and burns a core.
@@ -86,6 +88,11 @@ ring logs
   timeout server 10s
   server edge 127.0.0.1:${options.logPort}
 `
+}
+
+/** HAProxy counts a visitor's connection again in each part of it. */
+function allConnections(options: HaproxyOptions): number {
+  return 2 * options.maxConnections + plainRoom(options) + 2 * lanesOf(options) + DRAINS
 }
 
 const OWN_ERRORS: PageName[] = [
@@ -108,11 +115,11 @@ function renderDefaults(options: HaproxyOptions, paths: HaproxyPaths): string {
   option dontlognull
   option contstats
   retries 2
-  timeout http-request 15s
+  timeout http-request ${options.timeouts.head}s
   timeout http-keep-alive 60s
   timeout connect ${options.connectTimeout}s
-  timeout client ${options.idleTimeout}s
-  timeout server ${options.idleTimeout}s
+  timeout client ${options.timeouts.idle}s
+  timeout server ${options.timeouts.idle}s
   timeout client-fin 30s
   timeout server-fin 30s
   timeout tunnel ${options.tunnelTimeout}s

@@ -1,6 +1,7 @@
-import { type HaproxyOptions, renderHaproxyConfig } from './haproxy-config.ts'
+import { renderHaproxyConfig } from './haproxy-config.ts'
 import type { Digest } from './haproxy-lists.ts'
 import { HAPROXY_LUA } from './haproxy-lua.ts'
+import type { HaproxyOptions } from './haproxy-options.ts'
 import { pageNames, renderPage } from './haproxy-pages.ts'
 import { haproxyPaths } from './haproxy-paths.ts'
 

@@ -1,5 +1,9 @@
+import { DRAIN_LUA } from './haproxy-lost.ts'
+import { SESSION_LUA } from './haproxy-session-lua.ts'
+import { SPELLINGS_LUA } from './haproxy-spellings-lua.ts'
+
 /**
- * What HAProxy's own rules cannot say. Loaded once per thread; the path of the lists comes by environment, because
+ * What HAProxy's own rules cannot say. Loaded once per thread; the paths of the maps come by environment, because
  * 2.6 hands no arguments to a Lua file.
  */
 export const HAPROXY_LUA = `local lists = Map.new(os.getenv("POSTERN_LISTS"), Map._str)
@@ -47,35 +51,13 @@ core.register_fetches("ip_verdict", function(txn)
   if ok and allowed == true then return "allow" end
   return "deny"
 end)
-
--- The console's session must not reach any other service, in a cookie or in the query.
-core.register_action("cut_token_cookie", { "http-req" }, function(txn)
-  local headers = txn.http:req_get_headers()["cookie"]
-  txn.http:req_del_header("cookie")
-  for i = 0, #headers do
-    local kept = {}
-    for pair in (headers[i] .. ";"):gmatch("([^;]*);") do
-      local name = pair:match("^%s*([^=]*)"):gsub("%s+$", "")
-      if name ~= "token" and pair:match("%S") then kept[#kept + 1] = pair:match("^%s*(.-)%s*$") end
-    end
-    if #kept > 0 then txn.http:req_add_header("cookie", table.concat(kept, "; ")) end
-  end
-end)
-
-core.register_converters("cut_token", function(query)
-  local kept = {}
-  for pair in (query .. "&"):gmatch("([^&]*)&") do
-    if pair ~= "token" and pair:sub(1, 6) ~= "token=" then kept[#kept + 1] = pair end
-  end
-  return table.concat(kept, "&")
-end)
-
+${SPELLINGS_LUA}${SESSION_LUA}${DRAIN_LUA}
 -- The line at the end of an upgraded connection may be hours away.
 core.register_action("log_upgrade", { "http-res" }, function(txn)
   local now = core.now()
   local time = now.sec * 1000 + now.usec // 1000
   txn:log(core.info, table.concat({
-    "U", txn:get_var("txn.id"), time, txn.f:src(), txn:get_var("txn.line")
+    "U", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.id"), time, txn.f:src(), txn:get_var("txn.line")
   }, "|"))
 end)
 `

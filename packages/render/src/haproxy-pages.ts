@@ -1,3 +1,5 @@
+import type { HaproxyPaths } from './haproxy-paths.ts'
+
 /** Pages of our own, one per reason. They hold no value of a request, load nothing and are never cached. */
 const PAGES = {
   'bad-request': {
@@ -14,6 +16,16 @@ const PAGES = {
     status: 404,
     title: 'Nothing is published here',
     text: 'The server is running, but no service answers at this address. Check the spelling of the address.',
+  },
+  'too-many': {
+    status: 429,
+    title: 'Too many connections',
+    text: 'Your network has more connections open here than one may have. Close some, and try again in a moment.',
+  },
+  'too-large': {
+    status: 431,
+    title: 'This request is too large',
+    text: 'Its address and headers have more than 30 kB. Deleting the cookies of this site usually helps.',
   },
   timeout: { status: 408, title: 'The request took too long', text: 'It did not arrive completely in time.' },
   internal: {
@@ -89,4 +101,15 @@ export function renderPageBody(file: string): string {
     `hdr content-security-policy ${policy}`,
     'hdr x-content-type-options nosniff',
   ].join(' ')
+}
+
+/** A rule that answers with a page of ours; a condition may follow. */
+export function renderReturn(paths: HaproxyPaths, name: PageName): string {
+  return `http-request return status ${pageStatus(name)} ${renderPageBody(paths.page(name))}`
+}
+
+/** Rules that answer with a page of ours under a condition, and say why to the log of the service. */
+export function renderRefusal(paths: HaproxyPaths, why: string, name: PageName, condition: string): string {
+  return `  http-request set-var(txn.why) str(${why}) if ${condition}
+  ${renderReturn(paths, name)} if { var(txn.why) -m str ${why} }`
 }

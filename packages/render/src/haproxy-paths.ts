@@ -15,6 +15,7 @@ export function haproxyPaths(directory: string) {
     output: `${directory}/haproxy.log`,
     pid: `${directory}/haproxy.pid`,
     logPort: `${directory}/log-port`,
+    logSecret: `${directory}/log-secret`,
   } as const
 }
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { isAllowed, renderList } from './haproxy-lists.ts'
-import { renderRoutes } from './haproxy-routes.ts'
-import type { ResolvedRoute } from './resolved-route.ts'
+import { createRouteTable, renderRoutes } from './haproxy-route-table.ts'
+import { inSections, type ResolvedRoute } from './resolved-route.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
 const HOST = 'gate.example.com'
@@ -29,13 +29,50 @@ const lines = (...routes: ResolvedRoute[]) => Object.fromEntries(renderRoutes(ro
 
 test('a route that is still the same object is not rendered again, unless the public host is another', () => {
   let digests = 0
-  const count = (text: string) => digest(`${text}${++digests}`)
+  const table = createRouteTable((text) => digest(`${text}${++digests}`))
   const listed = [makeRoute(2, { allowedIps: ['10.0.0.0/8'] }), makeRoute(3, { blockedIps: ['10.0.0.1'] })]
-  const first = renderRoutes(listed, HOST, count)
-  expect(renderRoutes([...listed, makeRoute(4)], HOST, count).lists).toEqual(first.lists)
+  const first = new Map(table.update(inSections(listed), HOST).lists)
+  expect(table.update(inSections([...listed, makeRoute(4)]), HOST).lists).toEqual(first)
   expect(digests).toBe(2)
-  renderRoutes(listed, 's2.example.com', count)
+  table.update(inSections(listed), 's9.example.com')
   expect(digests).toBe(4)
+})
+
+describe('beside the console', () => {
+  const domain = 'c.example.com'
+  const withDomain = { ...console, domain }
+  const beside = makeRoute(2, { domain, path: '/tool' })
+
+  test('a service is told apart at every host of the console, and follows it when it moves', () => {
+    expect(lines(withDomain, beside)['c.example.com/tool/']).toBe('2|9|10.64.0.9|8080|x|')
+    expect(lines(console, beside)['c.example.com/tool/']).toBe('2|9|10.64.0.9|8080||')
+    expect(lines(withDomain, makeRoute(3, { domain: null, path: '/t' }))['*/t/']).toContain('|x|')
+  })
+
+  test.each([
+    [null, '/api'],
+    [HOST, '/api/auth'],
+    [HOST, '/'],
+    [domain, '/'],
+    [domain, '/assets/x'],
+    [domain, '/LOGIN'],
+  ])('a service at %s never gets %s', (at, path) => {
+    const { routes, refused } = renderRoutes([withDomain, makeRoute(2, { domain: at, path })], HOST, digest)
+    expect([...routes.values()].filter((line) => line.startsWith('2|'))).toEqual([])
+    expect(refused).toMatchObject([{ service: 2 }])
+  })
+
+  test('nor does it while the route of the console is missing; elsewhere it may', () => {
+    const paths = [makeRoute(2, { domain: null, path: '/api' }), makeRoute(3, { domain, path: '/api' })]
+    const { routes, refused } = renderRoutes(paths, HOST, digest)
+    expect([...routes.keys()]).toEqual(['c.example.com/api/'])
+    expect(refused).toEqual([
+      {
+        service: 2,
+        message: '/api belongs to the console at this host. Give the service another path or domain.',
+      },
+    ])
+  })
 })
 
 describe('a route becomes a line', () => {
@@ -80,8 +117,9 @@ describe('a route becomes a line', () => {
   })
 
   test('an upper-case public host is the same host', () => {
-    const { routes } = renderRoutes([makeRoute(2, { domain: HOST })], HOST.toUpperCase(), digest)
-    expect([...routes.keys()]).toEqual(['*/'])
+    const beside = makeRoute(2, { domain: HOST, path: '/x' })
+    const { routes } = renderRoutes([beside], HOST.toUpperCase(), digest)
+    expect([...routes.keys()]).toEqual(['*/x/'])
   })
 })
 
@@ -106,14 +144,14 @@ describe('a route that cannot become a line is left out, alone', () => {
     const routes = [
       makeRoute(7, { domain: 'a.example.com' }),
       makeRoute(5, { domain: 'a.example.com' }),
-      makeRoute(0.5 + 2.5, { domain: HOST }),
+      makeRoute(3, { domain: HOST }),
       { ...console, id: 8 },
     ]
     const rendered = renderRoutes(routes, HOST, digest)
     expect(rendered.routes.get('a.example.com/')).toMatch(/^5\|/)
     expect(rendered.routes.get('*/')).toMatch(/^8\|/)
     expect(rendered.refused).toEqual([
-      { service: 3, message: 'The address is taken by service 8' },
+      { service: 3, message: expect.stringContaining('belongs to the console') },
       { service: 7, message: 'The address is taken by service 5' },
     ])
   })

@@ -1,15 +1,8 @@
 import { Route, type RouteNode } from '@postern/contract/desired-state'
+import { isReservedPath } from '@postern/contract/reserved-paths'
 import { isIp } from '@postern/net/ip'
 import { type Digest, type RenderedList, renderList } from './haproxy-lists.ts'
 import type { ResolvedRoute } from './resolved-route.ts'
-
-/** The lines of HAProxy's maps, and the services that could not become lines. */
-export interface RenderedRoutes {
-  /** `host/path/` → `id|node|address|port|flags|list`. */
-  routes: Map<string, string>
-  lists: Map<string, string>
-  refused: { service: number; message: string }[]
-}
 
 /** The host of the installation itself in the keys: any IP literal and the public host. No host is spelt so. */
 export const OWN_HOST = '*'
@@ -23,8 +16,8 @@ export const FLAGS = {
   https: 's',
   /** No address to dial. */
   unreachable: 'u',
-  /** Answers of services that share the console's host must not act as the console. */
-  sandbox: 'x',
+  /** It shares a host with the console: its answers must not act as the console, nor outlive themselves there. */
+  beside: 'x',
 } as const
 
 /** Agents must reach the server, and what they trust it by, also when the console's IP list does not name them. */
@@ -33,73 +26,61 @@ const AGENT_PATHS = ['/api/agent', '/install']
 /** No blank, `|`, `;` or control character may ever reach a map: they end keys, fields and commands. */
 const LINE = /^[A-Za-z0-9.:/~_*|-]*$/
 
-export function renderRoutes(
-  all: readonly ResolvedRoute[],
-  publicHost: string,
-  digest: Digest,
-): RenderedRoutes {
-  const rendered: RenderedRoutes = { routes: new Map(), lists: new Map(), refused: [] }
-  for (const route of [...all].sort(systemFirst)) {
-    const { lines, list } = renderRoute(route, publicHost.toLowerCase(), digest)
-    const taken = lines?.map(([key]) => rendered.routes.get(key)).find((line) => line !== undefined)
-    if (!lines || taken !== undefined) {
-      const message = lines
-        ? `The address is taken by service ${taken?.split('|')[0]}`
-        : 'The service is malformed'
-      rendered.refused.push({ service: route.id, message })
-      continue
-    }
-    for (const [key, value] of lines) rendered.routes.set(key, value)
-    for (const [key, value] of list.parts) rendered.lists.set(key, value)
-  }
-  return rendered
-}
-
-interface RenderedRoute {
+/** What the line of a route depends on beside the route. */
+export interface Around {
   publicHost: string
   digest: Digest
-  /** Undefined: it is malformed. */
-  lines: [string, string][] | undefined
+  /** True for a service at a host where the console answers. */
+  isBeside: boolean
+}
+
+/** One route as lines of the maps. */
+export interface RenderedRoute {
+  route: ResolvedRoute
+  /** Key → value; empty when there is a problem. */
+  lines: ReadonlyMap<string, string>
   list: RenderedList
+  problem: string | undefined
 }
 
-/** Of thousands of routes a change leaves all but a few the objects they were, and their lines with them. */
-const made = new WeakMap<ResolvedRoute, RenderedRoute>()
-
-function renderRoute(route: ResolvedRoute, publicHost: string, digest: Digest): RenderedRoute {
-  const before = made.get(route)
-  if (before?.publicHost === publicHost && before.digest === digest) return before
-  const list = renderList(route, digest)
-  const lines = Route.safeParse(route).success ? linesOf(route, list, publicHost) : undefined
-  const rendered = { publicHost, digest, lines, list }
-  made.set(route, rendered)
-  return rendered
+/** The route alone: whether somebody else has its address is for the table of all routes to say. */
+export function renderRoute(route: ResolvedRoute, around: Around): RenderedRoute {
+  const list = renderList(route, around.digest)
+  const lines = linesOf(route, list, around)
+  const problem = findProblem(route, lines, around)
+  return { route, list, problem, lines: new Map(problem === undefined ? lines : []) }
 }
 
-function systemFirst(a: ResolvedRoute, b: ResolvedRoute): number {
-  return Number(b.system) - Number(a.system) || a.id - b.id
-}
-
-/** @returns the lines of one route, or undefined when a value holds what must not reach a map. */
-function linesOf(
+function findProblem(
   route: ResolvedRoute,
-  { name }: RenderedList,
-  publicHost: string,
-): [string, string][] | undefined {
-  const lines = hostsOf(route, publicHost).flatMap((host): [string, string][] => {
-    const flags = flagsOf(route, host)
+  lines: readonly [string, string][],
+  { isBeside }: Around,
+): string | undefined {
+  const isClean = lines.every(([key, value]) => LINE.test(key) && LINE.test(value))
+  if (!isClean || !Route.safeParse(route).success) return 'The service is malformed'
+  if (!isBeside || !isReservedPath(route.path)) return undefined
+  return `${route.path} belongs to the console at this host. Give the service another path or domain.`
+}
+
+function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): [string, string][] {
+  const flags = flagsOf(route, around)
+  return hostsOf(route, around.publicHost).flatMap((host): [string, string][] => {
     const line: [string, string] = [keyOf(host, route.path), fieldsOf(route, flags, name)]
     if (!route.system) return [line]
     const open = fieldsOf(route, flags + FLAGS.agent, '')
     return [line, ...AGENT_PATHS.map((path): [string, string] => [keyOf(host, path), open])]
   })
-  return lines.every(([key, value]) => LINE.test(key) && LINE.test(value)) ? lines : undefined
 }
 
 /** The console stays at the installation's own host when it has a domain as well: agents look for it there. */
 function hostsOf(route: ResolvedRoute, publicHost: string): string[] {
-  const host = route.domain === null || route.domain === publicHost ? OWN_HOST : route.domain
+  const host = hostOf(route, publicHost)
   return route.system && host !== OWN_HOST ? [host, OWN_HOST] : [host]
+}
+
+/** The host of a route as keys spell it; `publicHost` in lower case. */
+export function hostOf({ domain }: ResolvedRoute, publicHost: string): string {
+  return domain === null || domain === publicHost ? OWN_HOST : domain
 }
 
 function keyOf(host: string, path: string): string {
@@ -111,13 +92,13 @@ function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
   return [route.id, nodeId(route.node), address, route.backend.port, flags, list].join('|')
 }
 
-function flagsOf(route: ResolvedRoute, host: string): string {
+function flagsOf(route: ResolvedRoute, { isBeside }: Around): string {
   if (route.system) return FLAGS.console
   const flags: [string, boolean][] = [
     [FLAGS.disabled, !route.enabled],
     [FLAGS.https, route.backend.proto === 'https'],
     [FLAGS.unreachable, dialled(route) === undefined],
-    [FLAGS.sandbox, host === OWN_HOST],
+    [FLAGS.beside, isBeside],
   ]
   return flags.map(([letter, isSet]) => (isSet ? letter : '')).join('')
 }

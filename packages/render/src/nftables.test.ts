@@ -37,7 +37,12 @@ test('the sets hold who may reach the internet and what is not the internet, wit
   expect(sets.private4).toContain('203.0.113.0/24')
   expect(sets.private4).not.toContain('203.0.113.128/25')
   expect(sets.private4).not.toContain('10.9.0.0/16')
-  expect(sets.private6).toContain('fc00::/7')
+  expect(sets.private6).toEqual(['::/3', '2001::/23', '2002::/16', '4000::/2', '8000::/1'])
+})
+
+test('an address outside of the tunnel is nobody who may reach the internet', () => {
+  const stranger = node({ address4: '192.168.1.7', address6: 'fd99::7', allowInternet: true })
+  expect(plan([stranger]).sets).toMatchObject({ internet4: [], internet6: [] })
 })
 
 /** What nft would list after it has taken the text in. */

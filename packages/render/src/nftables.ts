@@ -20,8 +20,10 @@ const FILTER = -10
 const SOURCE_NAT = 100
 
 /**
- * Nodes may open HTTPS and DNS at the edge and ping it; some may reach the internet; nothing else that comes from
- * or goes to the tunnel passes. What the edge itself asks of nodes comes back as established.
+ * Nodes may open HTTPS at the edge and ping it, each from its own address in the tunnel, which WireGuard holds it
+ * to; some may reach the internet; nothing else that comes from or goes to the tunnel passes. From the networks
+ * behind a gateway comes only what answers the edge: not even the rest of a connection that began elsewhere, or an
+ * accomplice outside could begin it.
  */
 function chainsOf(plan: FirewallPlan): Chain[] {
   const tunnel = `"${plan.interface}"`
@@ -34,11 +36,13 @@ function chainsOf(plan: FirewallPlan): Chain[] {
       priority: FILTER,
       rules: [
         `iifname != ${tunnel} accept`,
-        'ct state established,related accept',
+        'ct direction reply ct state established,related ip daddr @tunnel4 accept',
+        'ct direction reply ct state established,related ip6 daddr @tunnel6 accept',
+        'ip saddr != @tunnel4 drop',
+        'ip6 saddr != @tunnel6 drop',
         'icmp type echo-request accept',
         'icmpv6 type echo-request accept',
         `tcp dport ${plan.httpsPort} accept`,
-        'udp dport 53 accept',
         'drop',
       ],
     },

@@ -58,6 +58,7 @@ test.each<[string, Partial<Peer>, string]>([
     'Its WireGuard key is used by another end of the tunnel.',
   ],
   ['the address of another', { address4: '10.64.0.2' }, 'Its address is used by node 1.'],
+  ['a key of low order', { publicKey: `${'A'.repeat(43)}=` }, 'Its WireGuard key is not valid.'],
   ['a key of odd bits', { presharedKey: `${'A'.repeat(42)}B=` }, 'Its WireGuard key is not valid.'],
 ])('a node with %s is left out alone', (_, changes, message) => {
   const { peers, problems } = plan([node(2, changes), node(1), node(3)])
@@ -70,16 +71,18 @@ test.each([
   ['0.0.0.0/0', 'it meets loopback, link-local, multicast or reserved addresses'],
   ['::1/128', 'it meets loopback, link-local, multicast or reserved addresses'],
   ['10.9.9.9/99', 'it is not a network'],
+  ['203.0.113.0/24', 'it is not a private network'],
+  ['2606:4700::/32', 'it is not a private network'],
   ['192.168.0.0/16', 'this machine uses 192.168.5.1/24 on eth0'],
   ['172.16.1.0/24', 'it meets a network of node 1'],
 ])('the network %s of a gateway is left out, and only that', (subnet, reason) => {
   const occupied = [{ network: parseCidr('192.168.5.1/24'), what: '192.168.5.1/24 on eth0' }]
   const first = node(1, { subnets: ['172.16.0.0/16'] })
-  const second = node(2, { subnets: [subnet, '192.0.2.0/24'] })
+  const second = node(2, { subnets: [subnet, '192.168.99.0/24'] })
   const { peers, routes, problems } = plan([second, first], { occupied })
   expect(problems).toEqual([
     { scope: { kind: 'node', id: 2 }, message: `Its network ${subnet} is left out: ${reason}.` },
   ])
-  expect(peers[1]?.allowedIps).toEqual(['10.64.0.3/32', '192.0.2.0/24', 'fd00::3/128'])
+  expect(peers[1]?.allowedIps).toEqual(['10.64.0.3/32', '192.168.99.0/24', 'fd00::3/128'])
   expect(routes).not.toContain(subnet)
 })

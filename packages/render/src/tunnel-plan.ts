@@ -1,9 +1,9 @@
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
-import { type Cidr, contains, findCidr, formatCidr, overlaps, parseCidr } from '@postern/net/cidr'
-import { findIp, formatIp, type Ip } from '@postern/net/ip'
-import { isWireGuardKey } from '@postern/net/keys'
-import { isSpecial } from '@postern/net/special'
+import { type Cidr, contains, findCidr, formatCidr, overlaps, parseCidr, single } from '@postern/net/cidr'
+import { findIp, formatIp } from '@postern/net/ip'
+import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
+import { findSubnetFault, isReserved } from '@postern/net/targets'
 
 /** A network that this machine itself uses, and the words for it. */
 export interface OccupiedNetwork {
@@ -87,12 +87,11 @@ function findAddresses(peer: Peer, networks: readonly Cidr[]): [Cidr, Cidr] | un
   })
   const [four, six] = found
   if (!four || !six) return undefined
-  // .0, .1 and .255 of each /24 are the network's, the edge's and the broadcast's.
-  return [0n, 1n, 255n].includes(four.base.value & 255n) ? undefined : [four, six]
+  return isReserved(four.base) ? undefined : [four, six]
 }
 
 function whyRefused(peer: Peer, addresses: readonly Cidr[], taken: Taken): string | undefined {
-  if (!isWireGuardKey(peer.publicKey) || !isWireGuardKey(peer.presharedKey))
+  if (!isPublicKey(peer.publicKey) || !isWireGuardKey(peer.presharedKey))
     return 'Its WireGuard key is not valid.'
   if (taken.keys.has(peer.publicKey)) return 'Its WireGuard key is used by another end of the tunnel.'
   const other = taken.networks.find(({ network }) => addresses.some((address) => overlaps(network, address)))
@@ -128,16 +127,13 @@ function whyNotSubnet(
   taken: Taken,
   nodeId: number,
 ): string | undefined {
-  if (isSpecial(network)) return 'it meets loopback, link-local, multicast or reserved addresses'
-  if (tunnel.some((own) => overlaps(own, network))) return 'it meets the tunnel'
-  const used = occupied.find((own) => overlaps(own.network, network))
-  if (used) return `this machine uses ${used.what}`
+  const own = tunnel.map((one) => ({ network: one, what: undefined }))
+  const fault = findSubnetFault(network, [...own, ...occupied])
+  if (fault === 'special') return 'it meets loopback, link-local, multicast or reserved addresses'
+  if (fault === 'public') return 'it is not a private network'
+  if (fault) return fault.what === undefined ? 'it meets the tunnel' : `this machine uses ${fault.what}`
   const other = taken.networks.find((t) => t.nodeId !== nodeId && overlaps(t.network, network))
   return other && `it meets a network of node ${other.nodeId}`
-}
-
-function single(ip: Ip): Cidr {
-  return { base: ip, prefix: ip.family === 4 ? 32 : 128 }
 }
 
 /** The /24 of a node's address. */

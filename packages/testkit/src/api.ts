@@ -3,6 +3,7 @@ import type { Domain } from '@postern/contract/domains'
 import type { Edge } from '@postern/contract/edge'
 import type { CreatedNode, Node, NodeFormInput } from '@postern/contract/nodes'
 import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
+import { checkAnswer, checkEvents } from './contract-check.ts'
 import { parseEvents, type ServerEvent } from './event-stream.ts'
 
 export interface Answer {
@@ -37,7 +38,7 @@ export async function signIn(socketPath: string, username: string, password: str
   const login = await callApi(socketPath, '', 'POST', '/api/auth/login', { username, password })
   const { token } = expectSuccess(login) as { token: string }
   const call: Api['call'] = (method, path, body) => callApi(socketPath, token, method, path, body)
-  // The server's own tests hold its answers against the contract; here they are taken at their word.
+  // `callApi` holds every answer against the contract, so it has the type that the contract says.
   const get = async <T>(method: string, path: string, body?: unknown) =>
     expectSuccess(await call(method, path, body)) as T
   const pathOf = (service: HttpService) => `/api/services/${service.nodeId}/http/${service.id}`
@@ -78,13 +79,15 @@ export function callApi(socketPath: string, token: string, method: string, path:
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString()
-        const isJson = response.headers['content-type']?.includes('json')
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text,
-          json: isJson ? JSON.parse(text) : undefined,
-        })
+        const type = response.headers['content-type']
+        const status = response.statusCode ?? 0
+        try {
+          checkAnswer({ method, url: path, status, type, text })
+          const json = type?.includes('json') ? JSON.parse(text) : undefined
+          resolve({ status, headers: response.headers, text, json })
+        } catch (error) {
+          reject(error)
+        }
       })
     })
     call.on('timeout', () => call.destroy(new Error('the API did not answer')))
@@ -102,7 +105,9 @@ function follow(socketPath: string, token: string, path: string): EventStream {
       let rest = ''
       response.setEncoding('utf8').on('data', (chunk: string) => {
         const text = rest + chunk
-        events.push(...parseEvents(text))
+        const fresh = parseEvents(text)
+        checkEvents(path, fresh)
+        events.push(...fresh)
         rest = text.split('\n\n').at(-1) ?? ''
       })
     },

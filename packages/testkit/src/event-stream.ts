@@ -1,3 +1,5 @@
+import { checkEvents } from './contract-check.ts'
+
 /** One server-sent event. */
 export interface ServerEvent {
   event: string
@@ -12,7 +14,7 @@ export interface FollowedStream {
   /** All that came. */
   text: string
   isEnded: boolean
-  /** The data of all events of a name so far, parsed. */
+  /** The data of all events of a name so far, parsed. @throws Error for one that is not as the contract says */
   listData(name?: string): unknown[]
   lastId(): string
   close(): void
@@ -30,8 +32,11 @@ export async function followStream(
     headers: response.headers,
     text: '',
     isEnded: false,
-    listData: (name = 'message') =>
-      parseEvents(stream.text).flatMap(({ event, data }) => (event === name ? [JSON.parse(data)] : [])),
+    listData(name = 'message') {
+      const events = parseEvents(stream.text)
+      checkEvents(url, events)
+      return events.flatMap(({ event, data }) => (event === name ? [JSON.parse(data)] : []))
+    },
     lastId: () => parseEvents(stream.text).findLast(({ id }) => id !== '')?.id ?? '',
     close: () => controller.abort(),
   }

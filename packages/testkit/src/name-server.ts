@@ -2,16 +2,19 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** A name server that answers as a test likes: an address list, 'none' (NXDOMAIN) or 'silent'. */
+type NameAnswer = string[] | 'none' | 'failure' | 'silent'
+
+/** A name server that answers as a test likes: an address list, 'none' (NXDOMAIN), 'failure' (SERVFAIL) or 'silent'. */
 export interface NameServer {
   address: string
-  answers: Map<string, string[] | 'none' | 'silent'>
+  answers: Map<string, NameAnswer>
   /** The names that it was asked for, in order. */
   asked: string[]
   close(): void
 }
 
 const TYPE_A = 1
+const CODES = { failure: 2, none: 3 } as const
 
 export async function startNameServer({ host = '127.0.0.1', port = 0 } = {}): Promise<NameServer> {
   const socket = createSocket('udp4')
@@ -22,8 +25,9 @@ export async function startNameServer({ host = '127.0.0.1', port = 0 } = {}): Pr
     asked.push(name)
     const answer = answers.get(name) ?? 'none'
     if (answer === 'silent') return
-    const addresses = answer === 'none' || type !== TYPE_A ? [] : answer
-    socket.send(makeReply(query.subarray(0, end), addresses, answer === 'none'), from.port, from.address)
+    const addresses = typeof answer === 'string' || type !== TYPE_A ? [] : answer
+    const code = typeof answer === 'string' ? CODES[answer] : 0
+    socket.send(makeReply(query.subarray(0, end), addresses, code), from.port, from.address)
   })
   socket.bind(port, host)
   await once(socket, 'listening')
@@ -43,9 +47,9 @@ function parseQuestion(query: Buffer): { name: string; type: number; end: number
 }
 
 /** The question again, and the addresses as A records that point back to its name. */
-function makeReply(question: Buffer, addresses: readonly string[], isUnknown: boolean): Buffer {
+function makeReply(question: Buffer, addresses: readonly string[], code: number): Buffer {
   const head = Buffer.from(question)
-  head.writeUInt16BE(0x8180 | (isUnknown ? 3 : 0), 2)
+  head.writeUInt16BE(0x8180 | code, 2)
   head.writeUInt16BE(addresses.length, 6)
   head.writeUInt16BE(0, 8)
   head.writeUInt16BE(0, 10)

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { StateAnswer } from '@postern/contract/desired-state'
-import type { DataPlane, EdgeHint, EdgeReport, LogLine, PeerFigures, Problem } from '@postern/contract/edge'
+import type {
+  BackendTrouble,
+  DataPlane,
+  EdgeHint,
+  EdgeReport,
+  LogLine,
+  PeerFigures,
+  Problem,
+} from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import type { InstallationPaths } from '@postern/contract/installation'
 import { callApi } from './api.ts'
@@ -20,6 +28,8 @@ export interface PaperEdge {
   /** While paused it applies nothing, so that changes stay "applying". */
   pause(paused: boolean): Promise<void>
   sendPeers(peers: PeerFigures[]): void
+  /** What it has seen of backends; null: one answers again. */
+  sendTrouble(service: number, trouble: BackendTrouble | null): void
   log(service: number, text: string): void
   close(): void
 }
@@ -66,6 +76,8 @@ export async function connectPaperEdge(paths: InstallationPaths): Promise<PaperE
       await apply()
     },
     sendPeers: (peers) => edge.send({ type: 'peers', peers }),
+    sendTrouble: (service, trouble) =>
+      edge.send({ type: 'backends', isFirst: false, backends: [{ service, trouble }] }),
     log(service, text) {
       const number = lines.filter((line) => line.service === service).length + 1
       const line = { service, seq: lines.length + 1, number, text }

@@ -17,6 +17,7 @@ import {
 } from '../../../apps/server/src/context.ts'
 import { prepareInstallation } from '../../../apps/server/src/core/first-start.ts'
 import type { MachineNetwork } from '../../../apps/server/src/network.ts'
+import { checkAnswer } from './contract-check.ts'
 
 export interface TestServerOptions {
   settings?: Record<string, string>
@@ -26,6 +27,8 @@ export interface TestServerOptions {
   /** Keeps the data directory of an earlier server, to start again from it. */
   dataDir?: string
   rootDir?: string
+  /** Its answers are not held against the contract, which takes time. */
+  isMeasured?: boolean
 }
 
 /** A real server over a real database in a directory of its own. */
@@ -35,7 +38,7 @@ export interface TestServer {
   dataDir: string
   /** All that was logged, as the lines of JSON that a file would hold. */
   logged(): string
-  /** A request without a credential. */
+  /** A request without a credential. What is answered is held against the contract. */
   call(options: InjectOptions): Promise<LightMyRequestResponse>
   signIn(): Promise<Client>
   /** Opens a real port of 127.0.0.1. @returns `http://127.0.0.1:<port>` */
@@ -84,7 +87,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   await startRenewal(context)
   const app = await buildApp(context, { trustForwarded: options.trustForwarded ?? false })
   const sockets: FastifyInstance[] = []
-  const call = (request: InjectOptions) => app.inject(request)
+  const call = async (request: InjectOptions) => {
+    const answer = await app.inject(request)
+    if (!options.isMeasured) holdAgainstContract(request, answer)
+    return answer
+  }
   return {
     context,
     app,
@@ -109,6 +116,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       if (!keepData) rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+function holdAgainstContract({ method = 'GET', url }: InjectOptions, answer: LightMyRequestResponse): void {
+  const type = answer.headers['content-type']?.toString()
+  // Of the forms that the library takes for an address, tests use text.
+  checkAnswer({ method, url: String(url), status: answer.statusCode, type, text: answer.body })
 }
 
 function testConfig(dataDir: string, { settings, rootDir }: TestServerOptions) {

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { run } from '@postern/testkit/exec'
+import { getHolder } from '@postern/testkit/holder'
 import { addNamespace, beginLab, connect, type Namespace } from '@postern/testkit/lab/namespace'
 import { createAuthority } from './authority.ts'
 import { startEdgeEnd } from './edge-end.ts'
@@ -51,7 +52,7 @@ export async function createLab() {
       const { code, stdout } = await agent(['status', '--json', ...args])
       return { code, report: JSON.parse(stdout) }
     },
-    daemonPid: () => Number(JSON.parse(readFileSync(`${configDir}/run/agent.pid`, 'utf8')).pid),
+    daemonPid: () => getHolder(`${configDir}/run/agent.pid`).pid,
     /** What a service manager would start after a reboot. */
     startDaemon() {
       const command = [process.execPath, AGENT, 'run', '--config-dir', configDir]

@@ -7,7 +7,14 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
   const fetch = vi.fn<typeof globalThis.fetch>(async () => response())
   const onRefused = vi.fn()
   const onBadRequest = vi.fn()
-  const api = createApi({ fetch, token: () => token, onRefused, onBadRequest })
+  const api = createApi({
+    fetch,
+    token: () => token,
+    key: () => 'half',
+    now: () => 0,
+    onRefused,
+    onBadRequest,
+  })
   return { api, fetch, onRefused, onBadRequest }
 }
 
@@ -24,11 +31,14 @@ async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
 
 test('a call has the filled path, the query without absent keys, the bearer and no body on GET', async () => {
   const { api, fetch } = apiThatAnswers(json(200, { data: [], page: 1, limit: 5, total: 0 }))
-  await api.listPage(endpoints.listNodeHttpServices, { params: { nodeId: 7 }, query: { page: 1, limit: 5 } })
+  await api.listPage(endpoints.listNodeServices, {
+    params: { nodeId: 7, type: 'http' },
+    query: { page: 1, limit: 5 },
+  })
   const [url, init] = fetch.mock.calls[0] ?? []
   expect(url).toBe('/api/services/7/http?page=1&limit=5')
   expect(init).toMatchObject({ method: 'GET', body: null, credentials: 'same-origin' })
-  expect(init?.headers).toMatchObject({ authorization: 'Bearer secret' })
+  expect(init?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-postern-key': 'half' })
 })
 
 test('signed out no authorization is sent', async () => {
@@ -60,6 +70,14 @@ test.each([401, 403, 429])('%s with a token ends the session', async (status) =>
   const { api, onRefused } = apiThatAnswers(json(status, { message: 'no' }))
   await errorOf(api.call(endpoints.me, {}))
   expect(onRefused).toHaveBeenCalledOnce()
+})
+
+test('what only the role does not allow leaves the session as it is', async () => {
+  const { api, onRefused } = apiThatAnswers(
+    json(403, { message: 'Your role does not allow this', code: 'role' }),
+  )
+  expect(await errorOf(api.call(endpoints.me, {}))).toMatchObject({ status: 403, code: 'role' })
+  expect(onRefused).not.toHaveBeenCalled()
 })
 
 test.each([401, 429])('%s at the sign-in does not', async (status) => {
@@ -120,9 +138,9 @@ test.each(['attachment', 'attachment; filename="../../x"'])(
   },
 )
 
-test('a stream carries the token in its address', () => {
-  const { api } = apiThatAnswers(json(200, {}))
-  expect(api.streamUrl(endpoints.streamNodes, { page: 1, search: undefined })).toBe(
-    '/api/nodes/stream?page=1&token=secret',
+test('a stream carries a ticket in its address, and not the token', async () => {
+  const { api } = apiThatAnswers(json(200, { ticket: 'ptt_1', expires_in: 60 }))
+  expect(await api.streamUrl(endpoints.streamNodes, { page: 1, search: undefined }, false)).toBe(
+    '/api/nodes/stream?page=1&token=ptt_1',
   )
 })

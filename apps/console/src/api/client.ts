@@ -1,14 +1,21 @@
-import { type Endpoint, pathOf } from '@postern/contract/endpoints'
+import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import { type Endpoint, pathOf } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints'
 import type { Page } from '@postern/contract/lists'
 import type * as z from 'zod/mini'
 import { REQUEST_TIMEOUT } from '../util/constants.ts'
 import { parseAnswer, readError } from './answers.ts'
 import { ApiError } from './api-error.ts'
+import { createTicketBook } from './ticket-book.ts'
 import type { Answer, CallInput, RawInput, RowOf } from './types.ts'
 
 export interface ApiContext {
   fetch: typeof globalThis.fetch
   token: () => string | null
+  /** The second half of the session's credential; null when this browser has none. */
+  key: () => string | null
+  /** ms since the epoch. */
+  now: () => number
   /** The session is over: the server refused its token. */
   onRefused: () => void
   /** A request that the server could not read; `message` is for people. */
@@ -24,16 +31,14 @@ export function createApi(context: ApiContext) {
     const response = await request(context, urlOf(endpoint, input), {
       method: endpoint.method,
       credentials: 'same-origin',
-      headers: headersFor(token, endpoint),
+      headers: headersFor(context, token, endpoint),
       body: endpoint.body ? JSON.stringify(input.body ?? {}) : null,
       signal: input.signal ?? null,
     })
     if (response.ok) return response
     const error = await readError(response)
     if (error.status === 400) context.onBadRequest(error.message)
-    // A token that ran out is gone from the cookies; the page that still shows itself must go, too.
-    const isRefused = token === null ? error.status === 401 : [401, 403, 429].includes(error.status)
-    if (isRefused && endpoint.auth !== 'none') context.onRefused()
+    if (endpoint.auth !== 'none' && isSessionOver(error, token)) context.onRefused()
     throw error
   }
 
@@ -68,15 +73,27 @@ export function createApi(context: ApiContext) {
     }
   }
 
-  /** The address of a stream, which carries the session's token. */
-  function streamUrl<E extends Endpoint>(
+  const tickets = createTicketBook(() => call(endpoints.ticket, {}), context)
+
+  /**
+   * The address of a stream. It gets around, so it carries a ticket that is good for a minute, and not the token.
+   * @param isRefused whether the ticket of the moment was refused, so that a new one is needed
+   */
+  async function streamUrl<E extends Endpoint>(
     endpoint: E,
     query: Record<string, string | number | undefined>,
-  ): string {
-    return urlOf(endpoint, { query: { ...query, token: context.token() ?? undefined } })
+    isRefused: boolean,
+  ): Promise<string> {
+    return urlOf(endpoint, { query: { ...query, token: await tickets.get(isRefused) } })
   }
 
   return { call, listPage, listAll, download, streamUrl, onRefused: context.onRefused }
+}
+
+/** What only this role may not do leaves the session as it is. */
+function isSessionOver({ status, code }: ApiError, token: string | null): boolean {
+  // A token that ran out is gone from the cookies; the page that still shows itself must go, too.
+  return token === null ? status === 401 : [401, 403, 429].includes(status) && code !== 'role'
 }
 
 function urlOf(endpoint: Endpoint, input: RawInput): string {
@@ -87,10 +104,12 @@ function urlOf(endpoint: Endpoint, input: RawInput): string {
   return query.size > 0 ? `${path}?${query}` : path
 }
 
-function headersFor(token: string | null, endpoint: Endpoint): Record<string, string> {
+function headersFor({ key }: ApiContext, token: string | null, endpoint: Endpoint): Record<string, string> {
+  const half = key()
   return {
     accept: 'application/json',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(half === null ? {} : { [SESSION_KEY_HEADER]: half }),
     ...(endpoint.body ? { 'content-type': 'application/json' } : {}),
   }
 }

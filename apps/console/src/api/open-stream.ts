@@ -1,15 +1,16 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { STREAM_MESSAGE_LIMIT, STREAM_RECONNECT_DELAY, STREAM_SILENCE_LIMIT } from '../util/constants.ts'
-import { createEventParser } from './event-parser.ts'
+import { ApiError } from './api-error.ts'
 
 /** `lost` is final: the stream ended and is not opened again. */
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'lost'
 
 export interface StreamOptions {
-  /** Called for each attempt, so that it carries the token of the moment. */
-  url: () => string
+  /** Called for each attempt: the address carries the ticket of the moment, or a new one when that was refused. */
+  url: (isRefused: boolean) => Promise<string>
   reconnect: boolean
-  /** Gets the parsed JSON and the event's name, which is `message` unless the server gave one. */
-  onMessage: (data: unknown, name: string) => void
+  /** Gets the parsed JSON of each message. */
+  onMessage: (data: unknown) => void
   onState: (state: StreamState) => void
   onRefused: () => void
 }
@@ -32,6 +33,8 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
     try {
       await readOnce(options, last, end)
     } catch (error) {
+      // The session is over, and whoever asked for the ticket has heard of it.
+      if (error instanceof ApiError && error.status === 401) return options.onState('lost')
       if (!end.aborted) console.error('The stream was lost', error)
     }
     if (end.aborted) return
@@ -42,30 +45,49 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
 }
 
 async function readOnce(options: StreamOptions, last: { id: string }, end: AbortSignal): Promise<void> {
-  const silence = new AbortController()
-  const watch = () => setTimeout(() => silence.abort(), STREAM_SILENCE_LIMIT)
-  let timer = watch()
+  const silence = createSilence()
   try {
-    const response = await fetch(options.url(), {
-      headers: { accept: 'text/event-stream', ...(last.id === '' ? {} : { 'last-event-id': last.id }) },
-      signal: AbortSignal.any([end, silence.signal]),
-    })
+    const signal = AbortSignal.any([end, silence.signal])
+    let response = await ask(await options.url(false), last.id, signal)
+    // A server that was started anew does not know the ticket. Whether the session is over, the next one tells.
+    if (response.status === 401) response = await ask(await options.url(true), last.id, signal)
     if ([401, 403, 429].includes(response.status)) options.onRefused()
     if (!response.ok || !response.body) throw new Error(`The stream answered with status ${response.status}`)
     options.onState('live')
-    const parse = createEventParser(STREAM_MESSAGE_LIMIT)
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      clearTimeout(timer)
-      timer = watch()
-      for (const event of parse(chunk.value)) {
-        if (event.id !== undefined) last.id = event.id
-        options.onMessage(JSON.parse(event.data), event.name)
-      }
+    const events = response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(
+        new EventSourceParserStream({ maxBufferSize: STREAM_MESSAGE_LIMIT, onComment: silence.end }),
+      )
+      .getReader()
+    for (let next = await events.read(); !next.done; next = await events.read()) {
+      silence.end()
+      last.id = next.value.id ?? last.id
+      options.onMessage(JSON.parse(next.value.data))
     }
   } finally {
-    clearTimeout(timer)
+    silence.stop()
   }
+}
+
+/** Its signal aborts when nothing ends the silence for too long. */
+function createSilence() {
+  const tooLong = new AbortController()
+  const start = () => setTimeout(() => tooLong.abort(), STREAM_SILENCE_LIMIT)
+  let timer = start()
+  return {
+    signal: tooLong.signal,
+    end() {
+      clearTimeout(timer)
+      timer = start()
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+function ask(url: string, lastId: string, signal: AbortSignal): Promise<Response> {
+  const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) }
+  return fetch(url, { headers, signal })
 }
 
 function delay(ms: number, end: AbortSignal): Promise<void> {

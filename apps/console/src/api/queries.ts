@@ -1,5 +1,5 @@
-import type { Endpoint } from '@postern/contract/endpoints'
-import { queryOptions } from '@tanstack/react-query'
+import type { Endpoint } from '@postern/contract/endpoint'
+import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Api } from './client.ts'
 import type { CallInput, RawInput } from './types.ts'
 
@@ -19,4 +19,14 @@ export function apiQuery<E extends Endpoint>(api: Api, endpoint: E, input: CallI
     queryKey: keyOf(endpoint, input),
     queryFn: ({ signal }) => api.call(endpoint, { ...input, signal }),
   })
+}
+
+/** Puts in what a stream sent. An answer under way may be older, so it is asked for again. */
+export function putNewer<T>(
+  queries: QueryClient,
+  queryKey: QueryKey,
+  change: (old: T | undefined) => T | undefined,
+): void {
+  queries.setQueryData<T>(queryKey, change)
+  if (queries.isFetching({ queryKey }) > 0) void queries.invalidateQueries({ queryKey })
 }

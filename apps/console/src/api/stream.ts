@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoints'
+import type { Endpoint } from '@postern/contract/endpoint'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useApi } from './context.ts'
 import { openStream, type StreamState } from './open-stream.ts'
@@ -7,8 +7,8 @@ interface Options {
   query: Record<string, string | number | undefined>
   /** Lists and logs come back after a second; the stream of one node does not. */
   reconnect: boolean
-  /** Gets the parsed JSON of each message, not yet checked, and the event's name (`message` unless the server gave one). */
-  onMessage: (data: unknown, name: string) => void
+  /** Gets the parsed JSON of each message, not yet checked. */
+  onMessage: (data: unknown) => void
   enabled?: boolean
 }
 
@@ -24,9 +24,9 @@ export function useStream(
   useEffect(() => {
     if (!enabled) return
     return openStream({
-      url: () => api.streamUrl(endpoint, JSON.parse(key)),
+      url: (isRefused) => api.streamUrl(endpoint, JSON.parse(key), isRefused),
       reconnect,
-      onMessage: (data, name) => handle(data, name),
+      onMessage: (data) => handle(data),
       onState: setState,
       onRefused: api.onRefused,
     })

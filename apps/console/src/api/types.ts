@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoints'
+import type { Endpoint } from '@postern/contract/endpoint'
 import type * as z from 'zod/mini'
 
 export type Answer<E extends Endpoint> = E extends { answer: infer A extends z.ZodMiniType }

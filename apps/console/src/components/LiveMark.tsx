@@ -1,5 +1,6 @@
 import type { StreamState } from '../api/open-stream.ts'
-import { Spinner } from '../ui/Spinner.tsx'
+import { Spinner } from '../ui/Button.tsx'
+import './LiveMark.css'
 
 /** Whether what the page shows follows the server. */
 export function LiveMark({ state, text = 'Updates live' }: { state: StreamState; text?: string }) {

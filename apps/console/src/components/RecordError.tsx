@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import { ApiError, wordsForError } from '../api/api-error.ts'
-import { EmptyState } from '../ui/EmptyState.tsx'
-import { ErrorPanel } from '../ui/ErrorPanel.tsx'
+import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
 
 interface Props {
   error: unknown

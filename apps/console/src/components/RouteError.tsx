@@ -1,5 +1,5 @@
 import { useRouteError } from 'react-router'
-import { ErrorPanel } from '../ui/ErrorPanel.tsx'
+import { ErrorPanel } from '../ui/EmptyState.tsx'
 import { Page } from './Page.tsx'
 
 /** A page that could not be loaded or broke while it was drawn; the rest of the console stays. */

@@ -1,6 +1,6 @@
 import { Moon, Sun, SunMoon } from 'lucide-react'
-import { nextScheme, useScheme } from '../stores/theme.ts'
-import { IconButton } from '../ui/IconButton.tsx'
+import { nextScheme, useScheme } from '../stores/preference.ts'
+import { IconButton } from '../ui/Button.tsx'
 
 const LOOKS = {
   auto: { icon: SunMoon, words: 'follow the system' },

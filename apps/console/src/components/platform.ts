@@ -12,7 +12,7 @@ export interface PlatformState {
 const PARTS = {
   haproxy: { name: 'HAProxy', means: 'Nothing is published over HTTP and HTTPS.' },
   wireguard: { name: 'WireGuard', means: 'No node can connect.' },
-  nftables: { name: 'nftables', means: 'Nodes are not kept apart and reach no internet.' },
+  nftables: { name: 'nftables', means: "Nodes aren't isolated from each other and have no internet access." },
 } as const satisfies Record<keyof DataPlane, { name: string; means: string }>
 
 /** The parts of the data plane that do not do their job, in words for people. */
@@ -67,7 +67,7 @@ export function platformState(edges: readonly Edge[]): PlatformState {
     kind: 'ok',
     text: 'In sync',
     revision: applied,
-    details: ['The edge runs what the console shows.'],
+    details: ['All changes are applied.'],
   }
 }
 

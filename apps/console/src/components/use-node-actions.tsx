@@ -1,9 +1,10 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
 import { useQueryClient } from '@tanstack/react-query'
-import { Power, Trash2 } from 'lucide-react'
+import { Download, Power, Trash2 } from 'lucide-react'
+import { ApiError } from '../api/api-error.ts'
 import { useApi } from '../api/context.ts'
-import type { ConfirmOptions } from '../ui/confirm.ts'
+import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
 import { saveFile } from '../util/save-file.ts'
 import { ask, attempt } from './ask.ts'
 
@@ -12,6 +13,11 @@ export function useNodeActions() {
   const api = useApi()
   const queries = useQueryClient()
   const refresh = () => queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
+  const save = async ({ id }: Node, replace?: 'true') => {
+    const input = { params: { id }, query: { replace } }
+    const file = await api.download(endpoints.downloadNode, input, 'config.conf')
+    saveFile(file.name, file.blob)
+  }
   return {
     connect: ({ id, name }: Node) =>
       ask({
@@ -34,11 +40,29 @@ export function useNodeActions() {
         done: 'Node deleted successfully!',
         refresh,
       }),
-    download: ({ id }: Node) =>
+    download: (node: Node) =>
       attempt(async () => {
-        const file = await api.download(endpoints.downloadNode, { params: { id } }, 'config.conf')
-        saveFile(file.name, file.blob)
+        try {
+          await save(node)
+        } catch (error) {
+          if (!(error instanceof ApiError && error.code === 'agent_key')) throw error
+          await confirm({ ...confirmReplaceKey(node.name), run: () => attempt(() => save(node, 'true')) })
+        }
       }),
+  }
+}
+
+function confirmReplaceKey(name: string): ConfirmOptions {
+  return {
+    title: 'Replace the key of this node',
+    description: (
+      <>
+        The CLI on <b>{name}</b> made its own key. The file gets a new one, and the tunnel of the CLI ends.
+      </>
+    ),
+    variant: 'danger',
+    icon: Download,
+    acceptButtonText: 'Yes, download!',
   }
 }
 
@@ -55,7 +79,7 @@ function confirmConnect(name: string): ConfirmOptions {
     title: 'Connect node',
     description: (
       <>
-        <b>{name}</b> may open its tunnel again, and its services become reachable.
+        <b>{name}</b> can connect again. Its services come back when it does.
       </>
     ),
     variant: 'success',

@@ -1,4 +1,4 @@
-import { type Domain, DomainForm as DomainSchema } from '@postern/contract/domains'
+import { type Domain, type DomainFormInput, DomainForm as DomainSchema } from '@postern/contract/domains'
 import { endpoints } from '@postern/contract/endpoints'
 import { MESSAGES } from '@postern/contract/messages'
 import { useQueryClient } from '@tanstack/react-query'
@@ -9,10 +9,8 @@ import { FormDialog } from '../ui/FormDialog.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
 import { toast } from '../ui/toast.ts'
 import { TextField } from './bound-fields.tsx'
-import { domainValues, NEW_DOMAIN } from './domain-values.ts'
-import { SkipValidationField } from './SkipValidationField.tsx'
+import { SkipValidationField, useSkipOffered } from './SkipValidationField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
-import { useSkipOffered } from './use-skip-offered.ts'
 
 interface Props {
   /** The domain to edit; without one a new domain is made. */
@@ -53,7 +51,6 @@ export function DomainDialog({ domain, onClose }: Props) {
         label="Domain"
         required
         mono
-        autoFocus={!domain}
         disabled={domain !== undefined}
         placeholder="app.example.com"
         hint={domain ? 'The name of a domain stays as it is.' : 'Its DNS record must point to this server.'}
@@ -67,4 +64,11 @@ export function DomainDialog({ domain, onClose }: Props) {
       </Field>
     </FormDialog>
   )
+}
+
+const NEW_DOMAIN = { domain: '', ssl: 'self-signed', skipValidation: false } satisfies DomainFormInput
+
+/** What the domain form holds while it is edited. A type of null reads as Self Signed. */
+function domainValues({ domain, skipValidation }: Domain) {
+  return { domain, ssl: 'self-signed', skipValidation } satisfies DomainFormInput
 }

@@ -3,7 +3,7 @@ import { type Control, useController } from 'react-hook-form'
 import { ListField } from '../ui/ListField.tsx'
 import { TextField } from './bound-fields.tsx'
 import { nextRow } from './node-values.ts'
-import '../styles/gateway-rows.css'
+import './GatewayRows.css'
 
 interface Props {
   control: Control<NodeFormInput>
@@ -19,12 +19,11 @@ export function GatewayRows({ control, canAdd }: Props) {
       <ListField
         label="Interface & Subnet"
         addText="Add Interface"
-        name="gatewayNetworks"
         count={rows.length}
         min={1}
         canAdd={canAdd}
         error={fieldState.error?.message}
-        hint="Host bits of a subnet are cut off when it is saved."
+        hint="192.168.1.7/24 is saved as 192.168.1.0/24."
         removeLabel={(index) => `Remove ${rows[index]?.interface || `row ${index + 1}`}`}
         onAdd={() => field.onChange([...rows, nextRow(rows)])}
         onRemove={(index) => field.onChange(rows.filter((_, at) => at !== index))}
@@ -42,7 +41,6 @@ export function GatewayRows({ control, canAdd }: Props) {
               control={control}
               name={`gatewayNetworks.${index}.subnet`}
               label={<span className="sr">{`Subnet ${index + 1}`}</span>}
-              className="net-subnet"
               mono
               placeholder="192.168.1.0/24"
             />

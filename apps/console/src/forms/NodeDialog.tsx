@@ -1,9 +1,17 @@
-import type { CreatedNode, Node } from '@postern/contract/nodes'
+import { endpoints } from '@postern/contract/endpoints'
+import { type CreatedNode, type Node, NodeForm as NodeSchema } from '@postern/contract/nodes'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-// Not loaded later: the token in it is shown once, and must not be lost to a request that fails.
+import { useWatch } from 'react-hook-form'
+import { useApi } from '../api/context.ts'
 import { NodeInfoDialog } from '../components/node-info/NodeInfoDialog.tsx'
+import { FormDialog, FormSection } from '../ui/FormDialog.tsx'
+import { Pills } from '../ui/Select.tsx'
 import { toast } from '../ui/toast.ts'
-import { NodeForm } from './NodeForm.tsx'
+import { CheckboxField, NumberField, TextField } from './bound-fields.tsx'
+import { GatewayRows } from './GatewayRows.tsx'
+import { NEW_NODE, nodeValues, rowsForGateway } from './node-values.ts'
+import { useFormDialog } from './use-form-dialog.ts'
 
 interface Props {
   /** The node to edit; without one a new node is made. */
@@ -26,5 +34,112 @@ export function NodeDialog({ node, onClose }: Props) {
         onClose()
       }}
     />
+  )
+}
+
+interface FormProps {
+  node: Node | undefined
+  onClose: () => void
+  onCreated: (created: CreatedNode) => void
+  onUpdated: () => void
+}
+
+const MODES = [
+  { value: 'simple', text: 'Simple' },
+  { value: 'advanced', text: 'Advanced' },
+]
+const FILE_HINT = 'If you change this, download the config again. The CLI updates itself.'
+
+function NodeForm({ node, onClose, onCreated, onUpdated }: FormProps) {
+  const api = useApi()
+  const queries = useQueryClient()
+  const { form, dialog } = useFormDialog({
+    schema: NodeSchema,
+    record: node,
+    valuesOf: (record) => (record ? nodeValues(record) : NEW_NODE),
+    create: (body): Promise<Node | CreatedNode> => api.call(endpoints.createNode, { body }),
+    update: ({ id }, body): Promise<Node | CreatedNode> =>
+      api.call(endpoints.updateNode, { params: { id }, body }),
+    fetch: ({ id }) => api.call(endpoints.getNode, { params: { id } }),
+    onSaved: (saved) => {
+      void queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
+      void queries.invalidateQueries({ queryKey: [endpoints.getNode.path] })
+      if ('token' in saved) onCreated(saved)
+      else onUpdated()
+    },
+  })
+  const { control, setValue } = form
+  const [advanced, isGateway] = useWatch({ control, name: ['advanced', 'isGateway'] })
+  const { errors } = form.formState
+  // A wrong value is never hidden by the simple view.
+  const showsAdvanced = advanced || errors.dns || errors.keepalive
+  return (
+    <FormDialog
+      title="Client / Node Configuration"
+      description="Set up a network client or gateway"
+      onClose={onClose}
+      {...dialog}
+    >
+      <div className="form-mode">
+        <Pills
+          label="View"
+          options={MODES}
+          value={advanced ? 'advanced' : 'simple'}
+          onValueChange={(mode) => setValue('advanced', mode === 'advanced', { shouldDirty: true })}
+        />
+      </div>
+      <FormSection legend="Node" first>
+        <div className="fields">
+          <TextField control={control} name="name" label="Name" required />
+          {node?.address && (
+            <TextField control={control} name="address" label="Address" mono hint={FILE_HINT} />
+          )}
+        </div>
+      </FormSection>
+      {showsAdvanced && (
+        <FormSection legend="Tunnel">
+          <div className="fields">
+            <TextField
+              control={control}
+              name="dns"
+              label="DNS (optional)"
+              mono
+              placeholder="192.168.7.1"
+              hint="IP addresses, separated by commas or spaces. Included in the node's config."
+            />
+            <NumberField
+              control={control}
+              name="keepalive"
+              label="Persistence Keepalive"
+              placeholder={String(NEW_NODE.keepalive)}
+              hint="Seconds between keepalive packets. 0 turns them off."
+            />
+          </div>
+        </FormSection>
+      )}
+      <FormSection legend="Traffic">
+        <div className="fields">
+          <CheckboxField
+            control={control}
+            name="isGateway"
+            label="Act as a network gateway"
+            text="Reach other hosts on this node's networks."
+            onCheckedChange={(checked) =>
+              setValue('gatewayNetworks', rowsForGateway(checked), {
+                shouldDirty: true,
+                shouldValidate: !checked,
+              })
+            }
+          />
+          {isGateway && <GatewayRows control={control} canAdd={Boolean(advanced)} />}
+          <CheckboxField
+            control={control}
+            name="allowInternet"
+            label="Send all internet traffic through the VPN"
+            text="This node's internet traffic exits through this server."
+          />
+        </div>
+      </FormSection>
+    </FormDialog>
   )
 }

@@ -2,8 +2,9 @@ import type { Node } from '@postern/contract/nodes'
 import type { HttpServiceFormInput } from '@postern/contract/services'
 import { ArrowRight } from 'lucide-react'
 import { type Control, useWatch } from 'react-hook-form'
-import { useConfig } from '../hooks/use-config.ts'
+import { useConfig } from '../hooks/installation.ts'
 import { previewRoute } from './http-service-values.ts'
+import './RoutePreview.css'
 
 interface Props {
   control: Control<HttpServiceFormInput>

@@ -1,8 +1,6 @@
-import { type FieldError, type FieldValues, get, useController, useFormState } from 'react-hook-form'
+import { type FieldPath, type FieldValues, useController } from 'react-hook-form'
 import { ListField } from '../ui/ListField.tsx'
-import { TextInput } from '../ui/TextInput.tsx'
-import type { Binding } from './bound-fields.tsx'
-import { whenReleased } from './when-released.ts'
+import { type Binding, TextField } from './bound-fields.tsx'
 
 interface Props {
   label: string
@@ -15,34 +13,28 @@ interface Props {
 
 /** A list of short texts, like addresses; the value is an array of strings. */
 export function TextListField<V extends FieldValues, T>({ control, name, ...props }: Binding<V, T> & Props) {
-  const { field } = useController({ control, name })
-  const { errors } = useFormState({ control, name })
+  const { field, fieldState } = useController({ control, name })
   const rows: string[] = field.value ?? []
-  const errorAt = (path: string): string | undefined => (get(errors, path) as FieldError | undefined)?.message
-  const change = (index: number, text: string) =>
-    field.onChange(rows.map((row, at) => (at === index ? text : row)))
+  // The error of a list is also the list of its rows' errors.
+  const error = Array.isArray(fieldState.error) ? undefined : fieldState.error?.message
   return (
     <ListField
       label={props.label}
       addText={props.addText}
       hint={props.hint}
-      name={name}
       count={rows.length}
-      error={errorAt(name)}
-      errorOf={(index) => errorAt(`${name}.${index}`)}
+      error={error}
       removeLabel={(index) => `Remove ${rows[index] || `${props.itemLabel} ${index + 1}`}`}
       onAdd={() => field.onChange([...rows, ''])}
       onRemove={(index) => field.onChange(rows.filter((_, at) => at !== index))}
-      renderRow={(index, noteId) => (
-        <TextInput
+      renderRow={(index) => (
+        <TextField
+          control={control}
+          // Each row is a value of the form like any other.
+          name={`${name}.${index}` as FieldPath<V>}
+          label={<span className="sr">{`${props.itemLabel} ${index + 1}`}</span>}
           mono
-          aria-label={`${props.itemLabel} ${index + 1}`}
-          aria-describedby={noteId}
-          aria-invalid={errorAt(`${name}.${index}`) ? true : undefined}
-          placeholder={props.placeholder}
-          value={rows[index] ?? ''}
-          onChange={(event) => change(index, event.target.value)}
-          onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
+          {...(props.placeholder ? { placeholder: props.placeholder } : {})}
         />
       )}
     />

@@ -1,11 +1,9 @@
-import type { LucideIcon } from 'lucide-react'
+import type { ComponentProps } from 'react'
 import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
-import { Autocomplete } from '../ui/Autocomplete.tsx'
 import { Checkbox, type CheckboxProps } from '../ui/Checkbox.tsx'
 import { Field, type FieldProps } from '../ui/Field.tsx'
-import { NumberInput } from '../ui/NumberInput.tsx'
 import { type Option, Select } from '../ui/Select.tsx'
-import { TextInput } from '../ui/TextInput.tsx'
+import { NumberInput, TextInput } from '../ui/TextInput.tsx'
 import { whenReleased } from './when-released.ts'
 
 /** The fields of the kit, each bound to one value of a form by its dotted path. */
@@ -14,24 +12,25 @@ export interface Binding<V extends FieldValues, T> {
   name: FieldPath<V>
 }
 
-type Labels = Omit<FieldProps, 'error' | 'name'>
+type Labels = Omit<FieldProps, 'error'>
 
 interface TextFieldProps extends Labels {
   placeholder?: string
   mono?: boolean
   disabled?: boolean
-  autoFocus?: boolean
 }
+
+type OwnInputProps = Pick<ComponentProps<'input'>, 'type' | 'autoComplete' | 'autoCapitalize'>
 
 export function TextField<V extends FieldValues, T>({
   control,
   name,
   ...props
-}: Binding<V, T> & TextFieldProps) {
-  const { placeholder, mono = false, disabled, autoFocus, ...labels } = props
+}: Binding<V, T> & TextFieldProps & OwnInputProps) {
+  const { placeholder, mono = false, disabled, type, autoComplete, autoCapitalize, ...labels } = props
   const { field, fieldState } = useController({ control, name })
   return (
-    <Field {...labels} name={name} error={fieldState.error?.message}>
+    <Field {...labels} error={fieldState.error?.message}>
       {(ids) => (
         <TextInput
           {...ids}
@@ -41,7 +40,9 @@ export function TextField<V extends FieldValues, T>({
           placeholder={placeholder}
           mono={mono}
           disabled={disabled}
-          data-autofocus={autoFocus}
+          type={type}
+          autoComplete={autoComplete}
+          autoCapitalize={autoCapitalize}
         />
       )}
     </Field>
@@ -53,10 +54,10 @@ export function NumberField<V extends FieldValues, T>({
   name,
   ...props
 }: Binding<V, T> & TextFieldProps) {
-  const { placeholder, disabled, mono: _, autoFocus: __, ...labels } = props
+  const { placeholder, disabled, mono: _, ...labels } = props
   const { field, fieldState } = useController({ control, name })
   return (
-    <Field {...labels} name={name} error={fieldState.error?.message}>
+    <Field {...labels} error={fieldState.error?.message}>
       {(ids) => (
         <NumberInput
           {...ids}
@@ -86,7 +87,7 @@ export function SelectField<V extends FieldValues, T>({
   const { options, mono = false, disabled, ...labels } = props
   const { field, fieldState } = useController({ control, name })
   return (
-    <Field {...labels} name={name} error={fieldState.error?.message}>
+    <Field {...labels} error={fieldState.error?.message}>
       {(ids) => (
         <Select
           {...ids}
@@ -96,38 +97,6 @@ export function SelectField<V extends FieldValues, T>({
           onValueChange={field.onChange}
           options={options}
           mono={mono}
-          disabled={disabled}
-        />
-      )}
-    </Field>
-  )
-}
-
-interface AutocompleteFieldProps extends Labels {
-  options: readonly string[]
-  icon?: LucideIcon
-  placeholder?: string
-  disabled?: boolean
-}
-
-export function AutocompleteField<V extends FieldValues, T>(props: Binding<V, T> & AutocompleteFieldProps) {
-  const { control, name, options, icon, placeholder, disabled, ...labels } = props
-  const { field, fieldState } = useController({ control, name })
-  return (
-    <Field {...labels} name={name} error={fieldState.error?.message}>
-      {(ids) => (
-        <Autocomplete
-          {...ids}
-          // While its list is open everything else is hidden from a screen reader, the label too.
-          aria-label={typeof labels.label === 'string' ? labels.label : undefined}
-          name={field.name}
-          ref={field.ref}
-          onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
-          value={field.value ?? ''}
-          onValueChange={field.onChange}
-          options={options}
-          {...(icon ? { icon } : {})}
-          placeholder={placeholder}
           disabled={disabled}
         />
       )}

@@ -32,6 +32,7 @@ describe('the values of the service form', () => {
   it('of an existing one go through the contract and come back as they were', () => {
     const service = {
       id: 1,
+      type: 'http' as const,
       nodeId: 2,
       name: 'web',
       domain: null,
@@ -69,7 +70,7 @@ describe('the backend host', () => {
     expect(findHostError(gateway, '  ')).toBe('This field is required')
     expect(findHostError(local, '127.0.0.1')).toBeUndefined()
     expect(findHostError(plain, '')).toBeUndefined()
-    expect(findHostError(plain, 'nas')).toMatch(/plain node/)
+    expect(findHostError(plain, 'nas')).toMatch(/can only expose its own services/)
     expect(findHostError(plain, null)).toBeUndefined()
   })
 

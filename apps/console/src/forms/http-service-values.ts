@@ -5,7 +5,7 @@ import type { Node } from '@postern/contract/nodes'
 import { type HttpService, HttpServiceForm, type HttpServiceFormInput } from '@postern/contract/services'
 import * as z from 'zod/mini'
 import { backendText } from '../components/service-card/service-text.ts'
-import { domainUrl } from '../util/domain-url.ts'
+import { domainUrl } from '../util/urls.ts'
 
 export const NEW_HTTP_SERVICE = {
   name: '',
@@ -71,9 +71,9 @@ export function previewRoute(
   return {
     from: `${base ?? ''}${path.startsWith('/') ? path : `/${path}`}`,
     to: backendText({
-      backendProto: values.backendProto ?? 'http',
+      backendProto: values.backendProto || 'http',
       backendHost: values.backendHost?.trim() ?? null,
-      backendPort: values.backendPort ?? LIMITS.defaultHttpPort,
+      backendPort: values.backendPort || LIMITS.defaultHttpPort,
     }),
   }
 }

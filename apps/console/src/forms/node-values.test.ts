@@ -15,6 +15,7 @@ const node = {
   isLocal: false,
   enabled: true,
   status: 'online',
+  problem: null,
   clientIp: null,
   latestHandshakeTimestamp: null,
   transferRx: 0,

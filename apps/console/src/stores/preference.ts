@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
 
 const listeners = new Set<() => void>()
 
@@ -12,11 +12,39 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** A choice of the person that this browser remembers, shared by all tabs; `fallback` until one is made. */
-export function usePreference(key: string, fallback: string): [string, (value: string) => void] {
+function usePreference(key: string, fallback: string): [string, (value: string) => void] {
   const value = useSyncExternalStore(subscribe, () => localStorage.getItem(key) ?? fallback)
   const setValue = (next: string) => {
     localStorage.setItem(key, next)
     for (const listener of listeners) listener()
   }
   return [value, setValue]
+}
+
+/** Whether the sidebar shows words beside its icons. */
+export function useSidebarExpanded(): [boolean, (expanded: boolean) => void] {
+  const [text, setText] = usePreference('sidebar-expanded', 'true')
+  return [text !== 'false', (expanded) => setText(String(expanded))]
+}
+
+const SCHEMES = ['auto', 'light', 'dark'] as const
+type Scheme = (typeof SCHEMES)[number]
+
+export const parseScheme = (text: string): Scheme => SCHEMES.find((scheme) => scheme === text) ?? 'auto'
+
+/** The next of the three, in the order system, light, dark. */
+export function nextScheme(scheme: Scheme): Scheme {
+  return SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length] ?? 'auto'
+}
+
+/** The chosen colour scheme and how to choose another; `auto` follows the system. */
+export function useScheme(): [Scheme, (scheme: Scheme) => void] {
+  const [text, setText] = usePreference('color-scheme', 'auto')
+  const scheme = parseScheme(text)
+  useEffect(() => {
+    const root = document.documentElement
+    if (scheme === 'auto') delete root.dataset.theme
+    else root.dataset.theme = scheme
+  }, [scheme])
+  return [scheme, setText]
 }

@@ -3,6 +3,7 @@ import { createSession, isConsolePath, type SessionHost } from './session.ts'
 
 let cookies: string[]
 let stored: Map<string, string>
+let keys: number
 
 function hostAt(pathname: string, protocol = 'https:'): SessionHost {
   return {
@@ -23,12 +24,14 @@ function hostAt(pathname: string, protocol = 'https:'): SessionHost {
     },
     location: { protocol, pathname, search: '?page=2' },
     now: () => Date.UTC(2026, 10, 21),
+    makeKey: () => `key ${++keys}`,
   }
 }
 
 beforeEach(() => {
   cookies = []
   stored = new Map()
+  keys = 0
 })
 
 test('the token is kept in a strict cookie until it expires', () => {
@@ -61,6 +64,16 @@ test('a late refusal on the sign-in page does not overwrite what was remembered'
   const session = createSession(hostAt('/login'))
   session.end()
   expect(session.takeRedirect()).toBe('/nodes/7')
+})
+
+test('the key is made before the first sign-in, stays for the next, and is another one after the end', () => {
+  const session = createSession(hostAt('/nodes'))
+  expect(session.key()).toBeNull()
+  session.ensureKey()
+  session.ensureKey()
+  expect(session.key()).toBe('key 1')
+  session.end()
+  expect(session.key()).toBe('key 2')
 })
 
 test('the remembered page is opened once', () => {

@@ -1,4 +1,5 @@
 const REDIRECT_KEY = 'redirect'
+const SECOND_HALF = 'session-key'
 const HOME = '/'
 const LOGIN = '/login'
 
@@ -8,6 +9,8 @@ export interface SessionHost {
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
   location: { protocol: string; pathname: string; search: string }
   now: () => number
+  /** A new secret, as text. */
+  makeKey: () => string
 }
 
 export type Session = ReturnType<typeof createSession>
@@ -29,6 +32,17 @@ export function createSession(host: SessionHost) {
     return value ? decodeURIComponent(value) : null
   }
 
+  /**
+   * The second half of the session's credential: cookies are shared with every port of this host, what is stored here
+   * is not. Null in a browser where nobody has signed in with the form yet.
+   */
+  const key = (): string | null => host.storage.getItem(SECOND_HALF)
+
+  /** A session begins with a key, so it is there before the sign-in. */
+  const ensureKey = (): void => {
+    if (key() === null) host.storage.setItem(SECOND_HALF, host.makeKey())
+  }
+
   /** @param expiresIn seconds. */
   const begin = (value: string, expiresIn: number): void => {
     const expires = new Date(host.now() + expiresIn * 1000).toUTCString()
@@ -47,11 +61,12 @@ export function createSession(host: SessionHost) {
     return isConsolePath(path) ? path : HOME
   }
 
-  /** Forgets the token, keeps the current path for the next sign-in and tells the listeners. */
+  /** Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners. */
   const end = (): void => {
     host.cookies.cookie = `token=; expires=${new Date(0).toUTCString()}; ${attributes()}`
     // Several refusals may come at once, the later ones when the sign-in page is already there.
     if (host.location.pathname === LOGIN) return
+    if (key() !== null) host.storage.setItem(SECOND_HALF, host.makeKey())
     remember(host.location.pathname + host.location.search)
     for (const listener of listeners) listener()
   }
@@ -61,5 +76,5 @@ export function createSession(host: SessionHost) {
     return () => listeners.delete(listener)
   }
 
-  return { token, begin, end, remember, takeRedirect, onEnd }
+  return { token, key, ensureKey, begin, end, remember, takeRedirect, onEnd }
 }

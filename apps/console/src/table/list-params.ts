@@ -1,5 +1,7 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { Sort } from '../ui/SortHead.tsx'
+import { useState } from 'react'
+import { useSearchParams } from 'react-router'
+import type { Sort } from '../ui/Table.tsx'
 
 /** What of a list is in the address of the page, so that a link or Back opens the same rows. */
 export interface ListParams {
@@ -58,4 +60,25 @@ export function listQueryOf(params: ListParams) {
 export function stepBack(page: number, limit: number, rows: number, total: number): number | undefined {
   if (page <= 1 || rows > 0) return undefined
   return Math.max(1, Math.min(page - 1, Math.ceil(total / limit)))
+}
+
+/** The parameters of a list, and how to change some of them. `replace` leaves no entry for Back. */
+export type ListState = readonly [
+  ListParams,
+  (change: Partial<ListParams>, options?: { replace: boolean }) => void,
+]
+
+/** For the list of a page, whose parameters are in the address. */
+export function useAddressParams(defaultLimit: number): ListState {
+  const [query, setQuery] = useSearchParams()
+  return [
+    readListParams(query, defaultLimit),
+    (change, options) => setQuery((current) => changeListParams(current, change), options),
+  ]
+}
+
+/** For a list on a page that is about something else. */
+export function useCardParams(limit: number): ListState {
+  const [page, setPage] = useState(1)
+  return [{ page, limit, search: '', type: '', sort: undefined }, (change) => setPage(change.page ?? 1)]
 }

@@ -1,30 +1,39 @@
-import type { Endpoint } from '@postern/contract/endpoints'
+import type { Endpoint } from '@postern/contract/endpoint'
 import type { Page } from '@postern/contract/lists'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import type * as z from 'zod/mini'
 import { useApi } from '../api/context.ts'
-import { keyOf } from '../api/queries.ts'
+import type { StreamState } from '../api/open-stream.ts'
+import { keyOf, putNewer } from '../api/queries.ts'
 import { useStream } from '../api/stream.ts'
 import type { CallInput, RawInput, RowOf } from '../api/types.ts'
-import { LIST_POLL_INTERVAL } from '../util/constants.ts'
-import { type ListParams, listQueryOf, stepBack } from './list-params.ts'
+import { type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
 
 interface Options<E extends Endpoint> {
   endpoint: E
-  params: ListParams
-  onPage: (page: number) => void
+  /** Which page of it, by which search, filter and order. */
+  state: ListState
   /** Further fixed keys of the endpoint's query and path. */
   input?: { params?: Record<string, string | number>; query?: Record<string, string | number> }
   /** A stream that takes the same query and sends the page's rows. */
   live?: { stream: Endpoint; rows: z.ZodMiniType<RowOf<E>[]> }
 }
 
+/** One page of a list, as `QueryTable` shows it. */
+export interface List<Row> {
+  query: UseQueryResult<Page<Row>>
+  params: ListParams
+  change: ListState[1]
+  streamState: StreamState
+}
+
 /** One page of a list, kept fresh; it steps back when the last row of a page goes. */
-export function useList<E extends Endpoint>({ endpoint, params, onPage, input, live }: Options<E>) {
+export function useList<E extends Endpoint>({ endpoint, state, input, live }: Options<E>): List<RowOf<E>> {
+  const [params, change] = state
   const api = useApi()
   const client = useQueryClient()
-  const query = { ...definedOnly(listQueryOf(params)), ...input?.query }
+  const query = { ...listQueryOf(params), ...input?.query }
   const raw: RawInput = { ...input, query }
   // Named once for all lists; which of them an endpoint takes is its page's business.
   const callInput = raw as CallInput<E>
@@ -33,9 +42,8 @@ export function useList<E extends Endpoint>({ endpoint, params, onPage, input, l
     queryKey,
     queryFn: ({ signal }) => api.listPage(endpoint, { ...callInput, signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: LIST_POLL_INTERVAL,
   })
-  const state = useStream(live?.stream ?? endpoint, {
+  const streamState = useStream(live?.stream ?? endpoint, {
     query,
     reconnect: true,
     enabled: live !== undefined,
@@ -43,37 +51,17 @@ export function useList<E extends Endpoint>({ endpoint, params, onPage, input, l
       const rows = live?.rows.safeParse(message)
       if (!rows?.success)
         return console.error('The stream sent rows that could not be understood', rows?.error)
-      const before = client.getQueryData<Page<RowOf<E>>>(queryKey)
-      client.setQueryData<Page<RowOf<E>>>(queryKey, (page) => page && { ...page, data: rows.data })
-      // The stream has no total: other rows than before may mean another number of pages.
-      if (before && !sameRows(before.data, rows.data)) void client.invalidateQueries({ queryKey })
+      putNewer<Page<RowOf<E>>>(client, queryKey, (page) => page && { ...page, data: rows.data })
     },
   })
-  useStepBack(result.isPlaceholderData ? undefined : result.data, params, onPage)
-  return { ...result, streamState: state }
+  useStepBack(result.isPlaceholderData ? undefined : result.data, state)
+  return { query: result, params, change, streamState }
 }
 
-function useStepBack(
-  page: Page<unknown> | undefined,
-  params: ListParams,
-  onPage: (page: number) => void,
-): void {
+function useStepBack(page: Page<unknown> | undefined, [params, change]: ListState): void {
   const target = page && stepBack(params.page, params.limit, page.data.length, page.total)
-  const go = useEffectEvent(onPage)
+  const go = useEffectEvent((to: number) => change({ page: to }, { replace: true }))
   useEffect(() => {
     if (target !== undefined) go(target)
   }, [target])
-}
-
-function sameRows(before: readonly unknown[], after: readonly unknown[]): boolean {
-  const ids = (rows: readonly unknown[]) =>
-    rows.map((row) => (typeof row === 'object' && row !== null && 'id' in row ? row.id : undefined)).join()
-  return ids(before) === ids(after)
-}
-
-function definedOnly(query: ReturnType<typeof listQueryOf>): Record<string, string | number> {
-  const entries = Object.entries(query).filter(
-    (entry): entry is [string, string | number] => entry[1] !== undefined,
-  )
-  return Object.fromEntries(entries)
 }

@@ -2,6 +2,9 @@ import { Autocomplete as Base } from '@base-ui/react/autocomplete'
 import { ChevronDown, type LucideIcon } from 'lucide-react'
 import { type ComponentProps, useEffect, useRef, useState } from 'react'
 import { AUTOCOMPLETE_CLOSE_DELAY } from '../util/constants.ts'
+import './TextInput.css'
+import './Menu.css'
+import './Autocomplete.css'
 
 export interface AutocompleteProps extends Omit<ComponentProps<'input'>, 'value' | 'onChange'> {
   value: string
@@ -45,7 +48,7 @@ export function Autocomplete({ value, onValueChange, options, icon: Icon, ...res
         <Base.Positioner className="floating" sideOffset={4}>
           <Base.Popup className="menu options">
             <Base.Empty className="none">
-              {options.length > 0 ? 'No proposal: the text is used as it is.' : null}
+              {options.length > 0 ? 'No match. This will be added as a new domain.' : null}
             </Base.Empty>
             <Base.List>
               {(option: string) => (

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import type { ReactNode } from 'react'
 import { Tooltip } from './Tooltip.tsx'
+import './Badge.css'
 
 export interface BadgeProps {
   /** What a thing is; the look follows. */

@@ -1,5 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import { FieldNote } from './Field.tsx'
+import './Checkbox.css'
 
 export interface CheckboxProps extends Omit<ComponentProps<'input'>, 'onChange' | 'checked' | 'type'> {
   label: string
@@ -13,7 +14,7 @@ export interface CheckboxProps extends Omit<ComponentProps<'input'>, 'onChange' 
 export function Checkbox({ label, text, error, checked, onCheckedChange, ...rest }: CheckboxProps) {
   const noteId = useId()
   return (
-    <div data-field={rest.name}>
+    <div>
       <label className="check">
         <input
           {...rest}

@@ -4,6 +4,8 @@ import { CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from './Button.tsx'
 import type { ConfirmRequest } from './confirm.ts'
+import './Dialog.css'
+import './ConfirmDialog.css'
 
 const ICONS = { danger: TriangleAlert, success: CircleCheck, info: Info } as const
 

@@ -1,9 +1,10 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { COPIED_DURATION } from '../util/constants.ts'
-import { Button } from './Button.tsx'
-import { IconButton } from './IconButton.tsx'
+import { Button, IconButton } from './Button.tsx'
 import { toast } from './toast.ts'
+import './TextInput.css'
+import './CopyButton.css'
 
 export interface CopyButtonProps {
   value: string
@@ -55,5 +56,23 @@ export function CopyButton({
         {copied > 0 ? 'Copied' : ''}
       </span>
     </>
+  )
+}
+
+/** A value to take along: read-only, whole on as many lines as it needs, joined to its copy button. */
+export function CopyField({ label, value }: { label: string; value: string }) {
+  return (
+    <div className="secret">
+      <textarea
+        className="input mono"
+        readOnly
+        rows={1}
+        spellCheck={false}
+        aria-label={label}
+        value={value}
+        onFocus={(event) => event.target.select()}
+      />
+      <CopyButton value={value} label={`Copy ${label.toLowerCase()}`} />
+    </div>
   )
 }

@@ -2,13 +2,14 @@ import { Dialog as Base } from '@base-ui/react/dialog'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
+import { Button, IconButton } from './Button.tsx'
 import { confirm, confirmStore } from './confirm.ts'
-import { IconButton } from './IconButton.tsx'
+import { FIRST_FIELD } from './SubmitBanner.tsx'
+import './Dialog.css'
 
-/** A dialog starts with its first field, or else its first button, and not with its close button. */
-export const FIRST_FIELD = '.dlg-body :is(input, select, textarea):not(:disabled, [readonly])'
 const FIRST_BUTTON = '.dlg-body .btn, .dlg-foot .btn'
 
+/** A dialog starts with its first field, or else its first button, and not with its close button. */
 function findFirst(popup: HTMLElement | null): HTMLElement | null | undefined {
   return popup?.querySelector<HTMLElement>(FIRST_FIELD) ?? popup?.querySelector<HTMLElement>(FIRST_BUTTON)
 }
@@ -99,4 +100,29 @@ export function confirmDiscard(): Promise<boolean> {
     cancelButtonText: 'Keep editing',
     acceptButtonText: 'Discard',
   })
+}
+
+export interface InfoDialogProps {
+  title: string
+  description?: ReactNode
+  size?: 's' | 'm' | 'l'
+  closeText?: string
+  /** What it shows is shown once: Escape and a click outside do not close it. */
+  oneTime?: boolean
+  bodyClassName?: string
+  onClose: () => void
+  children: ReactNode
+}
+
+export function InfoDialog({ closeText = 'Got it!', bodyClassName, children, ...props }: InfoDialogProps) {
+  return (
+    <Dialog {...props}>
+      <DialogBody className={bodyClassName ?? ''}>{children}</DialogBody>
+      <DialogFoot>
+        <Button variant="primary" onClick={props.onClose}>
+          {closeText}
+        </Button>
+      </DialogFoot>
+    </Dialog>
+  )
 }

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
+import './Field.css'
 
 /** What a control needs so that its label, hint and error belong to it. */
 export interface ControlProps {
@@ -18,8 +19,6 @@ export interface FieldProps {
   error?: string | undefined
   required?: boolean | undefined
   className?: string
-  /** The dotted path of the value: an error of the server for this path is shown here. */
-  name?: string | undefined
 }
 
 /** Label above, control, then the error or else the hint. */
@@ -27,11 +26,11 @@ export function Field({
   children,
   ...props
 }: FieldProps & { children: (control: ControlProps) => ReactNode }) {
-  const { label, labelEnd, hint, error, required, className, name } = props
+  const { label, labelEnd, hint, error, required, className } = props
   const id = useId()
   const noteId = `${id}-note`
   return (
-    <div className={clsx('field', className)} data-field={name}>
+    <div className={clsx('field', className)}>
       <div className="field-label">
         <label htmlFor={id}>
           {label}

@@ -1,8 +1,8 @@
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useId, useRef } from 'react'
-import { Button } from './Button.tsx'
+import { Button, IconButton } from './Button.tsx'
 import { FieldNote } from './Field.tsx'
-import { IconButton } from './IconButton.tsx'
+import './ListField.css'
 
 export interface ListFieldProps {
   label: string
@@ -16,17 +16,15 @@ export interface ListFieldProps {
   removeLabel: (index: number) => string
   onAdd: () => void
   onRemove: (index: number) => void
-  /** The controls of one row, each with its own name; `noteId` is the error of the row that describes them. */
-  renderRow: (index: number, noteId: string | undefined) => ReactNode
-  errorOf?: (index: number) => string | undefined
+  /** The controls of one row, each with its own name and error. */
+  renderRow: (index: number) => ReactNode
   error?: string | undefined
   hint?: ReactNode
-  name?: string
 }
 
 /** Rows that can be added and removed. After either the focus goes to a row that is there. */
 export function ListField(props: ListFieldProps) {
-  const { label, addText, count, min = 0, canAdd = true, disabled, hint, error, name } = props
+  const { label, addText, count, min = 0, canAdd = true, disabled, hint, error } = props
   const labelId = useId()
   const group = useRef<HTMLFieldSetElement>(null)
   const focusRow = (index: number) =>
@@ -38,7 +36,7 @@ export function ListField(props: ListFieldProps) {
     })
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset inside a dialog is a section with its name beside it
-    <div className="field" role="group" aria-labelledby={labelId} ref={group as never} data-field={name}>
+    <div className="field" role="group" aria-labelledby={labelId} ref={group as never}>
       <span className="label" id={labelId}>
         {label}
       </span>
@@ -74,24 +72,19 @@ export function ListField(props: ListFieldProps) {
 type RowProps = ListFieldProps & { index: number; removable: boolean; focusRow: (index: number) => void }
 
 function Row({ index, removable, focusRow, ...props }: RowProps) {
-  const error = props.errorOf?.(index)
-  const noteId = useId()
   return (
-    <div className="row-field" data-field={props.name ? `${props.name}.${index}` : undefined}>
-      <div className="rowi">
-        {props.renderRow(index, error ? noteId : undefined)}
-        {removable && !props.disabled && (
-          <IconButton
-            label={props.removeLabel(index)}
-            icon={X}
-            onClick={() => {
-              props.onRemove(index)
-              focusRow(Math.max(0, index - 1))
-            }}
-          />
-        )}
-      </div>
-      <FieldNote id={noteId} error={error} />
+    <div className="rowi">
+      {props.renderRow(index)}
+      {removable && !props.disabled && (
+        <IconButton
+          label={props.removeLabel(index)}
+          icon={X}
+          onClick={() => {
+            props.onRemove(index)
+            focusRow(Math.max(0, index - 1))
+          }}
+        />
+      )}
     </div>
   )
 }

@@ -1,8 +1,8 @@
 import { Menu as Base } from '@base-ui/react/menu'
 import { clsx } from 'clsx'
 import { ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
-import { Button } from './Button.tsx'
-import { IconButton } from './IconButton.tsx'
+import { Button, IconButton } from './Button.tsx'
+import './Menu.css'
 
 export interface MenuItem {
   text: string

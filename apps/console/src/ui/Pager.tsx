@@ -1,4 +1,5 @@
 import { Button } from './Button.tsx'
+import './Pager.css'
 
 export interface PagerProps {
   page: number

@@ -1,6 +1,6 @@
-import { formatMoment } from '../util/dates.ts'
-import { formatRelativeTime } from '../util/relative-time.ts'
-import { useNow } from './use-now.ts'
+import { useSyncExternalStore } from 'react'
+import { CLOCK_INTERVAL } from '../util/constants.ts'
+import { formatMoment, formatRelativeTime } from '../util/time.ts'
 
 /** `12 seconds ago`, which keeps moving; the exact time is its tooltip. `time` is ms since the epoch. */
 export function RelativeTime({ time }: { time: number | null }) {
@@ -11,4 +11,29 @@ export function RelativeTime({ time }: { time: number | null }) {
       {formatRelativeTime(time, now)}
     </time>
   )
+}
+
+const listeners = new Set<() => void>()
+let timer: number | undefined
+let now = Date.now()
+
+function tick(): void {
+  now = Date.now()
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= window.setInterval(tick, CLOCK_INTERVAL)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    window.clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** The time of this second, ms since the epoch: one clock for the whole page, which stands while nobody looks. */
+function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now)
 }

@@ -1,6 +1,8 @@
 import { Search } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { SEARCH_DELAY } from '../util/constants.ts'
+import './TextInput.css'
+import './SearchField.css'
 
 export interface SearchFieldProps {
   label: string

@@ -1,4 +1,5 @@
 import { Tooltip } from './Tooltip.tsx'
+import './StatusDot.css'
 
 const WORDS = {
   online: 'Online',

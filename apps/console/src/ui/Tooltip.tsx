@@ -1,5 +1,7 @@
 import { Tooltip as Base } from '@base-ui/react/tooltip'
 import type { ReactNode } from 'react'
+import './Menu.css'
+import './Tooltip.css'
 
 export interface TooltipProps {
   /** Shown under the pointer and on focus; also read out, as part of the trigger's name, when `focusable`. */

@@ -1,4 +1,4 @@
-export type ToastKind = 'success' | 'error' | 'info' | 'warning'
+import type { ToastKind } from './toaster.tsx'
 
 /** The toaster is loaded with the first message that needs it or when the page is at rest. */
 function show(kind: ToastKind, message: string): void {

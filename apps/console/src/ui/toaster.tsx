@@ -1,8 +1,8 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
 import { toast as sonner } from 'sonner'
 import { TOAST_DURATION } from '../util/constants.ts'
-import { IconButton } from './IconButton.tsx'
-import type { ToastKind } from './toast.ts'
+import { IconButton } from './Button.tsx'
+import './toaster.css'
 
 export { Toaster } from 'sonner'
 
@@ -12,6 +12,7 @@ const LOOKS = {
   info: { icon: Info, className: 'info' },
   warning: { icon: TriangleAlert, className: 'warn' },
 } as const
+export type ToastKind = keyof typeof LOOKS
 
 export function showToast(kind: ToastKind, message: string): void {
   const { icon: Icon, className } = LOOKS[kind]

@@ -8,13 +8,10 @@ export const STREAM_RECONNECT_DELAY = 1000
 export const STREAM_SILENCE_LIMIT = 45_000
 export const STREAM_MESSAGE_LIMIT = 4_000_000
 export const REQUEST_TIMEOUT = 10_000
-export const EDGE_POLL_INTERVAL = 5000
-/** Longer than one poll: an edge that was only away for a moment makes no banner. */
+/** Longer than a start of the server takes: an edge that was only away for a moment makes no banner. */
 export const EDGE_ABSENCE_SHOWN = 6000
-/** Rows come by stream; their number is asked for now and then. */
-export const LIST_POLL_INTERVAL = 15_000
-/** How soon a service that is on its way to the edges is asked for again. */
-export const APPLYING_POLL_INTERVAL = 2000
+/** The stream of a node that was lost is not opened again; its figures are then asked for this often. */
+export const LOST_STREAM_POLL = 15_000
 export const CLOCK_INTERVAL = 1000
 export const TERMINAL_STEP = 2000
 /** After this the first page has been drawn. */

@@ -14,6 +14,7 @@ export const serverUrls = {
   docs: () => '/docs',
   terms: () => '/docs/terms',
   cli: () => '/docs/cli',
+  withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   agent: (publicUrl: string) => `${publicUrl}/install/postern`,
 } as const
 
@@ -27,3 +28,9 @@ export const routePaths = {
   node: '/nodes/:id',
   serviceLogs: '/nodes/:nodeId/http/:id/logs',
 } as const satisfies Record<keyof typeof urls, string>
+
+/** Where visitors find a domain: every one is served at the https port of the installation itself. */
+export function domainUrl(domain: string, publicUrl: string | undefined): string {
+  const port = publicUrl ? URL.parse(publicUrl)?.port : ''
+  return `https://${domain}${port ? `:${port}` : ''}`
+}

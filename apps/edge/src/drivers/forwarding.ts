@@ -1,4 +1,4 @@
-import type { Exec } from '../exec.ts'
+import type { Exec } from '@postern/host/exec'
 import { errorFrom } from '../part.ts'
 import { parseRoutes } from './ip-json.ts'
 

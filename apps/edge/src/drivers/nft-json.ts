@@ -63,7 +63,7 @@ function spell(name: SetName, elements: readonly Element[]): string[] {
       const ip = typeof element === 'string' ? findIp(element) : undefined
       return ip ? [formatIp(ip)] : []
     })
-  return mergeNetworks(elements.flatMap(toNetworks), name === 'private4' ? 4 : 6)
+  return mergeNetworks(elements.flatMap(toNetworks), name.endsWith('4') ? 4 : 6)
 }
 
 function toNetworks(element: Element): Cidr[] {

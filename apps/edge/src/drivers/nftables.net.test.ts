@@ -1,7 +1,7 @@
+import type { Exec } from '@postern/host/exec'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makePeer, makeSettings } from '../../test/factories.ts'
 import { dyingExec, type Lab, startLab } from '../../test/lab.ts'
-import type { Exec } from '../exec.ts'
 import { createNftables, type NftablesWanted } from './nftables.ts'
 
 let lab: Lab
@@ -46,7 +46,7 @@ describe('the table', { timeout: 60_000 }, () => {
       ['add', 'element', ...name, 'internet4', '{ 10.64.0.77 }'],
       ['insert', 'rule', ...name, 'input', 'accept'],
       ['add', 'chain', ...name, 'stray'],
-      ['add', 'element', ...name, 'private6', '{ 2000::/3 }'],
+      ['add', 'element', ...name, 'private6', '{ 2a00::/12 }'],
     ]
     for (const [index, args] of disturbances.entries()) {
       await lab.must('nft', ...args)
@@ -67,7 +67,7 @@ describe('the table', { timeout: 60_000 }, () => {
     const spy: Exec = {
       ...lab.exec,
       run: (program, args, options) => {
-        if (program === 'nft' && options.input) loads.push(options.input)
+        if (program === 'nft' && options?.input) loads.push(options.input)
         return lab.exec.run(program, args, options)
       },
     }
@@ -163,7 +163,7 @@ describe('the table', { timeout: 60_000 }, () => {
     const deaf: Exec = {
       ...lab.exec,
       run: async (program, args, options) =>
-        options.input === undefined
+        options?.input === undefined
           ? lab.exec.run(program, args, options)
           : { code: 0, stdout: '', stderr: '' },
     }

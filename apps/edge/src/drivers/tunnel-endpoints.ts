@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { writeAtomic } from '@postern/host/files'
 import { findIp, formatIp } from '@postern/net/ip'
 import { isWireGuardKey } from '@postern/net/keys'
-import { writeAtomic } from '../atomic-write.ts'
 
 /** Where each peer was last, by public key. */
 export type Endpoints = ReadonlyMap<string, string>

@@ -1,4 +1,4 @@
-import type { Exec, RunResult } from '../exec.ts'
+import type { Exec, RunResult } from '@postern/host/exec'
 import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
 import { parseLinks } from './ip-json.ts'
 

@@ -1,7 +1,7 @@
 import { LIMITS } from '@postern/contract/limits'
+import type { WgDump } from '@postern/host/wg-dump'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import type { TunnelPlan } from '@postern/render/tunnel-plan'
-import type { WgDump } from './wg-dump.ts'
 
 /** What is wanted of the interface. */
 export interface WantedTunnel extends TunnelPlan {
@@ -36,7 +36,7 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
   const inSync =
     isOwnPartRight(wanted, observed.dump) &&
     missingPeers(wanted, observed.dump).length === 0 &&
-    !observed.dump.peers.some((peer) => peer.isKeptAlive)
+    !observed.dump.peers.some((peer) => peer.keepaliveSeconds > 0)
   const homes = [...wanted.addresses, ...observed.addresses].map((each) => networkOf(each))
   const oldRoutes = observed.routes.filter(
     ({ destination, kernel }) =>

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import type { Exec } from '@postern/host/exec'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
 import { dyingExec, type Lab, startLab } from '../../test/lab.ts'
-import type { Exec } from '../exec.ts'
 import { createWireGuard, type WireGuardWanted } from './wireguard.ts'
 
 let lab: Lab
@@ -168,7 +168,7 @@ describe('the tunnel', { timeout: 60_000 }, () => {
     }
     const { problems } = await driver(deaf).apply({ settings, peers: [site] })
     expect(problems).toEqual([
-      { scope: { kind: 'node', id: site.nodeId }, message: 'The tunnel did not take this node.' },
+      { scope: { kind: 'node', id: site.nodeId }, message: "WireGuard rejected this node's configuration." },
     ])
     await expect(driver(deaf).apply({ settings, peers: [gateway] })).rejects.toThrow(
       'does not stay as it was set',

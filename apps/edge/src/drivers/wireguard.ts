@@ -1,11 +1,11 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
+import type { Exec } from '@postern/host/exec'
+import { writeAtomic } from '@postern/host/files'
+import { publicKeyOf } from '@postern/host/wireguard-keys'
 import { planTunnel, type TunnelPlan } from '@postern/render/tunnel-plan'
 import { renderWireGuard } from '@postern/render/wireguard'
-import { writeAtomic } from '../atomic-write.ts'
-import type { Exec } from '../exec.ts'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
 import {
   createEndpointMemory,
@@ -115,7 +115,7 @@ function judge(options: WireGuardOptions, plan: Look, kind: string, failures: re
   if (isOurs || (missing.length > 0 && failures.length > 0)) throw worst(options, failures)
   const problems: Problem[] = missing.map((id) => ({
     scope: { kind: 'node', id },
-    message: 'The tunnel did not take this node.',
+    message: "WireGuard rejected this node's configuration.",
   }))
   return { part: { state: 'ok', detail: kind }, problems: [...plan.target.problems, ...problems] }
 }
@@ -166,14 +166,4 @@ function ip(options: WireGuardOptions, args: readonly string[]) {
 function withoutIpv6(plan: TunnelPlan): TunnelPlan {
   const four = (texts: string[]) => texts.filter((text) => !text.includes(':'))
   return { ...plan, addresses: four(plan.addresses), routes: four(plan.routes) }
-}
-
-/** A raw X25519 key as the DER that `node:crypto` reads (RFC 8410), and the public half back to base64. */
-function publicKeyOf(privateKey: string): string {
-  const der = Buffer.concat([
-    Buffer.from('302e020100300506032b656e04220420', 'hex'),
-    Buffer.from(privateKey, 'base64'),
-  ])
-  const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
-  return key.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')
 }

@@ -19,20 +19,20 @@ afterEach(() => vi.useRealTimers())
 
 test('nothing goes out unwatched; a new watcher gets what was kept, then what comes', () => {
   const rings = createLogRings({ send })
-  for (let i = 1; i <= 3; i++) rings.push(7, `old ${i}`)
-  rings.push(8, 'of another')
+  for (let i = 1; i <= 3; i++) rings.push({ service: 7, text: `old ${i}` })
+  rings.push({ service: 8, text: 'of another' })
   vi.advanceTimersByTime(1000)
   expect(batches).toEqual([])
   rings.watch([7])
-  rings.push(7, 'new')
-  rings.push(8, 'of another')
+  rings.push({ service: 7, text: 'new' })
+  rings.push({ service: 8, text: 'of another' })
   vi.advanceTimersByTime(100)
   expect(texts()).toEqual(['old 1', 'old 2', 'old 3', 'new'])
   rings.watch([7, 8])
   vi.advanceTimersByTime(100)
   expect(texts().slice(4)).toEqual(['of another', 'of another'])
   rings.watch([])
-  rings.push(7, 'unheard')
+  rings.push({ service: 7, text: 'unheard' })
   vi.advanceTimersByTime(100)
   expect(texts()).not.toContain('unheard')
 })
@@ -40,7 +40,7 @@ test('nothing goes out unwatched; a new watcher gets what was kept, then what co
 test('lines are numbered in the whole and for each service', () => {
   const rings = createLogRings({ send })
   rings.watch([1, 2])
-  for (const service of [1, 2, 1]) rings.push(service, 'x')
+  for (const service of [1, 2, 1]) rings.push({ service: service, text: 'x' })
   vi.advanceTimersByTime(100)
   expect(batches.flat().map(({ service, seq, number }) => [service, seq, number])).toEqual([
     [1, 1, 1],
@@ -51,7 +51,8 @@ test('lines are numbered in the whole and for each service', () => {
 
 test('each service keeps its last thousand lines, and all together not more than the limit', () => {
   const rings = createLogRings({ send, capacity: 2500 })
-  for (const service of [1, 2, 3]) for (let i = 1; i <= 1200; i++) rings.push(service, `${service}.${i}`)
+  for (const service of [1, 2, 3])
+    for (let i = 1; i <= 1200; i++) rings.push({ service: service, text: `${service}.${i}` })
   rings.watch([1])
   rings.watch([1, 2])
   vi.advanceTimersByTime(100)
@@ -63,18 +64,18 @@ test('each service keeps its last thousand lines, and all together not more than
 test('what cannot be said in time is dropped, and the numbers show it', () => {
   const rings = createLogRings({ send })
   rings.watch([1])
-  for (let i = 1; i <= 25_000; i++) rings.push(1, 'x')
+  for (let i = 1; i <= 25_000; i++) rings.push({ service: 1, text: 'x' })
   vi.advanceTimersByTime(100)
-  rings.push(1, 'after')
+  rings.push({ service: 1, text: 'after' })
   vi.advanceTimersByTime(100)
   const numbers = batches.flat().map((line) => line.number)
   expect(numbers).toHaveLength(20_001)
   expect(numbers.at(-1)).toBe(25_001)
   isUp = false
-  rings.push(1, 'lost')
+  rings.push({ service: 1, text: 'lost' })
   vi.advanceTimersByTime(100)
   isUp = true
-  rings.push(1, 'heard')
+  rings.push({ service: 1, text: 'heard' })
   vi.advanceTimersByTime(100)
   expect(batches.flat().at(-1)).toMatchObject({ number: 25_003, text: 'heard' })
 })
@@ -82,7 +83,7 @@ test('what cannot be said in time is dropped, and the numbers show it', () => {
 test('a line of a visitor is one line of bounded length', () => {
   const rings = createLogRings({ send })
   rings.watch([1])
-  rings.push(1, `GET /\n[INFO] forged\x1b[31m${'x'.repeat(5000)}`)
+  rings.push({ service: 1, text: `GET /\n[INFO] forged\x1b[31m${'x'.repeat(5000)}` })
   vi.advanceTimersByTime(100)
   expect(texts()[0]).toMatch(/^GET \/\?\[INFO\] forged\?\[31mx+$/)
   expect(texts()[0]).toHaveLength(2048)

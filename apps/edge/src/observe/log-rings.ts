@@ -9,7 +9,8 @@ export interface LogRingsOptions {
 }
 
 export interface LogRings {
-  push(service: number, text: string): void
+  /** `text` is read only when somebody watches the service. */
+  push(line: Pick<LogLine, 'service' | 'text'>): void
   /** Who is watched from now on; of new ones the kept lines go out first. */
   watch(services: readonly number[]): void
   close(): void
@@ -23,7 +24,7 @@ const MAX_WAITING = 20_000
 /** Keeps the last lines of each service, and sends those of watched services. */
 export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): LogRings {
   /** The service that wrote last is at the end, so that the one that is silent for longest makes room. */
-  const rings = new Map<number, LogLine[]>()
+  const rings = new Map<number, KeptLine[]>()
   const numbers = new Map<number, number>()
   let watched = new Set<number>()
   let waiting: LogLine[] = []
@@ -38,16 +39,17 @@ export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): 
     for (let start = 0; start < lines.length; start += LIMITS.logLines)
       if (!send(lines.slice(start, start + LIMITS.logLines))) return
   }
-  const enqueue = (lines: readonly LogLine[]) => {
+  const enqueue = (lines: readonly KeptLine[]) => {
     const room = MAX_WAITING - waiting.length
-    waiting.push(...lines.slice(0, Math.max(room, 0)))
+    waiting.push(...lines.slice(0, Math.max(room, 0)).map(tell))
     timer ??= setTimeout(flush, BATCH_EVERY)
   }
-  const keep = (line: LogLine) => {
-    const ring = rings.get(line.service) ?? []
-    rings.delete(line.service)
-    rings.set(line.service, ring)
-    ring.push(line)
+  const keep = (kept: KeptLine) => {
+    const { service } = kept.line
+    const ring = rings.get(service) ?? []
+    rings.delete(service)
+    rings.set(service, ring)
+    ring.push(kept)
     total++
     if (ring.length > LIMITS.logLines) {
       ring.shift()
@@ -60,12 +62,13 @@ export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): 
   }
 
   return {
-    push(service, text) {
+    push(line) {
+      const { service } = line
       const number = (numbers.get(service) ?? 0) + 1
       numbers.set(service, number)
-      const line = { service, seq: ++seq, number, text: cleanLine(text) }
-      keep(line)
-      if (watched.has(service)) enqueue([line])
+      const kept = { line, seq: ++seq, number }
+      keep(kept)
+      if (watched.has(service)) enqueue([kept])
     },
     watch(services) {
       const before = watched
@@ -74,6 +77,16 @@ export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): 
     },
     close: () => clearTimeout(timer),
   }
+}
+
+interface KeptLine {
+  line: Pick<LogLine, 'service' | 'text'>
+  seq: number
+  number: number
+}
+
+function tell({ line, seq, number }: KeptLine): LogLine {
+  return { service: line.service, seq, number, text: cleanLine(line.text) }
 }
 
 /** Visitors write parts of these lines. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { PeerFigures } from '@postern/contract/edge'
+import type { Exec } from '@postern/host/exec'
 import { connect } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
 import { pino } from 'pino'
@@ -7,8 +8,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
 import { type Lab, startLab } from '../../test/lab.ts'
 import { createWireGuard } from '../drivers/wireguard.ts'
-import type { Exec } from '../exec.ts'
-import { createPeerObserver, hostOf, type PeerObserver } from './peers.ts'
+import { hostOf } from './host-of.ts'
+import { createPeerObserver, type PeerObserver } from './peers.ts'
 
 const PORT = 51997
 const keys = makeKeys()
@@ -96,8 +97,20 @@ test('one that no longer answers is not reachable within seconds, and is again w
   await until('the silence', () => latest(1)?.reachable === false)
   expect(latest(1)?.latestHandshake).not.toBeNull()
   expect(states.get(1)).toBe('up')
+  await until('it to be down', () => states.get(1) === 'down', { timeoutMs: 15_000 })
   await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
-  await until('the answer', () => latest(1)?.reachable)
+  await until('the answer', () => latest(1)?.reachable && states.get(1) === 'up')
+}, 60_000)
+
+test('one that takes no probes at all is not taken for silent', async () => {
+  const silent = { ...peer, address4: '10.64.0.77' }
+  await node.must('ip', 'addr', 'del', `${peer.address4}/16`, 'dev', node.interface)
+  observe([silent])
+  const since = performance.now()
+  await until('longer than silence takes', () => performance.now() - since > 13_000)
+  expect([...states]).toEqual([[1, 'up']])
+  expect(latest(1)?.reachable).toBe(false)
+  await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
 }, 60_000)
 
 test('one whose handshake is older than three minutes, or who is no longer a peer, is down', async () => {

@@ -1,9 +1,11 @@
 import type { Peer } from '@postern/contract/desired-state'
 import type { PeerFigures, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
+import type { Exec } from '@postern/host/exec'
+import { parseWgDump, type WgPeer } from '@postern/host/wg-dump'
 import type { Logger } from 'pino'
-import { parseWgDump, type WgPeer } from '../drivers/wg-dump.ts'
-import type { Exec } from '../exec.ts'
+import { createEndpointWatch } from './endpoint-watch.ts'
+import { hostOf } from './host-of.ts'
 import { createProber } from './prober.ts'
 import { createSpeaker } from './speaker.ts'
 
@@ -13,7 +15,7 @@ export interface PeerObserverOptions {
   /** ms since the epoch, as WireGuard counts its handshakes. */
   now: () => number
   send(peers: PeerFigures[]): void
-  /** Which nodes can be reached through the tunnel at all. */
+  /** Which nodes are worth a visitor's wait: in the tunnel, and not silent after they had answered. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
   log: Logger
 }
@@ -29,6 +31,8 @@ export interface PeerObserver {
 }
 
 const LOOK_EVERY = 2000
+/** Nodes that change at the same time are told of together. */
+const TELL_AFTER = 50
 /** What is about to come is seen at once, and after so many looks it is not about to come. */
 const SOON = { lookEvery: 200, looks: 30 }
 
@@ -38,8 +42,10 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   let seen: ReadonlyMap<string, WgPeer> | undefined
   let look: NodeJS.Timeout | undefined
   let nextLook: NodeJS.Timeout | undefined
+  let nextTell: NodeJS.Timeout | undefined
   let soonLooks = 0
 
+  const watch = createEndpointWatch(options.now)
   const isFresh = (peer: Peer) => isFreshAt(options.now(), seen?.get(peer.publicKey))
   const figuresOfAll = () =>
     seen &&
@@ -47,15 +53,18 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
       figuresOf(peer, seen?.get(peer.publicKey), isFresh(peer) && prober.isReachable(peer.address4)),
     )
   const speaker = createSpeaker({ ...options, figures: figuresOfAll })
-  const prober = createProber({ ...options, onChange: speaker.say })
+  const prober = createProber({ ...options, onChange: () => (nextTell ??= setTimeout(tell, TELL_AFTER)) })
+  const isUp = (peer: Peer) => isFresh(peer) && !prober.isSilent(peer.address4)
   const tell = () => {
+    nextTell = undefined
     if (!seen) return
-    options.setNodeStates(new Map(peers.map((peer) => [peer.nodeId, isFresh(peer) ? 'up' : 'down'])))
+    options.setNodeStates(new Map(peers.map((peer) => [peer.nodeId, isUp(peer) ? 'up' : 'down'])))
     prober.probe(peers.filter(isFresh).map((peer) => peer.address4))
     speaker.say()
   }
   const observe = oneAtATime(async () => {
     seen = await findPeers(options)
+    watch.look(seen)
     // Closed meanwhile: a probe that starts now would never end.
     if (!look) return
     tell()
@@ -69,18 +78,21 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
       observe()
     },
     setPeers(next) {
+      if (next === peers) return
       peers = next
       tell()
     },
     greet: speaker.sayAgain,
     problems() {
       const message = prober.problem()
-      return message === null ? [] : [{ scope: { kind: 'edge' }, message }]
+      const own: Problem[] = message === null ? [] : [{ scope: { kind: 'edge' }, message }]
+      return [...own, ...peers.flatMap((peer) => twinProblem(peer, watch.findTwins(peer.publicKey)))]
     },
     close() {
       clearInterval(look)
       look = undefined
       clearTimeout(nextLook)
+      clearTimeout(nextTell)
       speaker.close()
       prober.close()
     },
@@ -133,10 +145,8 @@ function figuresOf(peer: Peer, seen: WgPeer | undefined, reachable: boolean): Pe
   }
 }
 
-/** The address of `203.0.113.7:51820` or `[2001:db8::7]:51820`. */
-export function hostOf(endpoint: string): string {
-  return endpoint
-    .replace(/:\d+$/, '')
-    .replace(/^\[|\]$/g, '')
-    .replace(/%.*$/, '')
+function twinProblem({ nodeId }: Peer, twins: readonly string[] | undefined): Problem[] {
+  if (!twins) return []
+  const message = `Two hosts use this node's configuration: ${twins.join(' and ')}. Give each host a node of its own.`
+  return [{ scope: { kind: 'node', id: nodeId }, message }]
 }

@@ -1,9 +1,9 @@
-import type { Exec } from '../exec.ts'
+import type { Exec } from '@postern/host/exec'
 
 export interface ProberOptions {
   exec: Exec
   interface: string
-  /** Called when an address that answered no longer does, or the other way round. */
+  /** Called when what `isReachable` or `isSilent` says of an address is another thing than before. */
   onChange: () => void
 }
 
@@ -11,6 +11,8 @@ export interface Prober {
   /** The addresses to probe from now on. */
   probe(addresses: readonly string[]): void
   isReachable(address: string): boolean
+  /** It has answered before, and then no probe for ten seconds; never true of one that takes no probes at all. */
+  isSilent(address: string): boolean
   /** Why nothing can be probed, in words. */
   problem(): string | null
   close(): void
@@ -19,23 +21,33 @@ export interface Prober {
 const PERIOD = 1000
 /** An answer that comes later than this counts as none, so that a slow line is not a dead one. */
 const PATIENCE = 2000
+/** A probe is counted as missed once its time is over: so many make ten seconds without an answer. */
+const MISSED = 8
 /** `10.64.0.2 : [3], 64 bytes, 0.4 ms (…)` or `10.64.0.2 : [3], timed out (…)`. */
 const LINE = /^([0-9a-f.:]+)\s+: \[\d+\], (\d+ bytes|timed out)/
 
+interface Answering {
+  isReachable: boolean
+  /** Probes without an answer since the last answer; null before the first one. */
+  missed: number | null
+}
+
+const UNKNOWN: Answering = { isReachable: false, missed: null }
+
 /** One fping for all nodes, which runs as long as its list stays the same. */
 export function createProber(options: ProberOptions): Prober {
-  let answers = new Map<string, boolean>()
+  let answers = new Map<string, Answering>()
   let list: string[] = []
   let running: { stop(): void } | undefined
   let problem: string | null = null
 
   const read = (line: string) => {
     const [, address, outcome] = LINE.exec(line) ?? []
-    if (address === undefined || outcome === undefined || !answers.has(address)) return
-    const isAnswer = outcome !== 'timed out'
-    if (answers.get(address) === isAnswer) return
-    answers.set(address, isAnswer)
-    options.onChange()
+    const before = address === undefined ? undefined : answers.get(address)
+    if (address === undefined || outcome === undefined || before === undefined) return
+    const after = afterProbe(before, outcome !== 'timed out')
+    answers.set(address, after)
+    if (before.isReachable !== after.isReachable || isSilent(before) !== isSilent(after)) options.onChange()
   }
   const start = () => {
     const pace = ['-p', String(PERIOD), '-t', String(PATIENCE), '-i', '1']
@@ -55,17 +67,27 @@ export function createProber(options: ProberOptions): Prober {
       const isSame = next.join() === list.join()
       if (isSame && (running || next.length === 0)) return
       list = next
-      answers = new Map(next.map((address) => [address, answers.get(address) ?? false]))
+      answers = new Map(next.map((address) => [address, answers.get(address) ?? UNKNOWN]))
       running?.stop()
       running = undefined
       if (next.length > 0) start()
     },
     problem: () => problem,
-    isReachable: (address) => answers.get(address) ?? false,
+    isReachable: (address) => answers.get(address)?.isReachable ?? false,
+    isSilent: (address) => isSilent(answers.get(address) ?? UNKNOWN),
     close() {
       const last = running
       running = undefined
       last?.stop()
     },
   }
+}
+
+function afterProbe({ missed }: Answering, isAnswer: boolean): Answering {
+  if (isAnswer) return { isReachable: true, missed: 0 }
+  return { isReachable: false, missed: missed === null ? null : missed + 1 }
+}
+
+function isSilent({ missed }: Answering): boolean {
+  return missed !== null && missed >= MISSED
 }

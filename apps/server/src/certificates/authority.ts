@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Secrets } from '../core/secrets.ts'
+import type { Secrets } from '../core/secrets/secrets.ts'
 import type { Database } from '../db/schema.ts'
-import { type IssuedCertificate, issueLeaf, issueRoot, type Root } from './issue.ts'
+import { type IssuedCertificate, issueImportable, issueLeaf, issueRoot, type Root } from './issue.ts'
 
 /** The installation's own certificate authority. */
 export interface Authority {
-  /** The root, PEM: what a person may trust on other machines. */
+  /** The root, PEM: what agents know the installation by. People import another one, see importable.ts. */
   readonly certificate: string
   /** `sha256:<hex>` of the root's DER. */
   readonly fingerprint: string
@@ -14,6 +14,8 @@ export interface Authority {
   readonly name: string
   /** A certificate for a server of these names and addresses. */
   issue(names: readonly string[]): Promise<IssuedCertificate>
+  /** The root for people, PEM, good only for these names. */
+  issueImportable(names: readonly string[]): Promise<string>
 }
 
 interface Parts {
@@ -35,6 +37,7 @@ export async function loadAuthority(parts: Parts): Promise<Authority> {
     fingerprint: `sha256:${parsed.fingerprint256.replaceAll(':', '').toLowerCase()}`,
     name: /^CN=(.*)$/m.exec(parsed.subject)?.[1] ?? 'Postern',
     issue: (names) => issueLeaf(root, names, new Date(parts.clock())),
+    issueImportable: (names) => issueImportable(root, names),
   }
 }
 

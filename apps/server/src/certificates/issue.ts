@@ -1,6 +1,7 @@
 import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 import { isIp } from '@postern/net/ip'
+import { NAME_CONSTRAINTS, renderNameConstraints } from './name-constraints.ts'
 
 /** A certificate with its key, both PEM. `fingerprint` is the SHA-256 of the certificate's DER in hex. */
 export interface IssuedCertificate {
@@ -48,6 +49,38 @@ export async function issueRoot(name: string, now: Date): Promise<IssuedCertific
 }
 
 /**
+ * The root once more, with the same key, name and life, but good only for these names, what is below them, and for
+ * servers: a thief of the key can deceive nobody who trusts this one about anything else.
+ * @returns PEM
+ */
+export async function issueImportable(root: Root, names: readonly string[]): Promise<string> {
+  const { subjectName, publicKey, notBefore, notAfter } = new x509.X509Certificate(root.certificate)
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: subjectName,
+    issuer: subjectName,
+    publicKey,
+    signingKey: await importKey(root.privateKey),
+    notBefore,
+    notAfter,
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.Extension(NAME_CONSTRAINTS, true, new Uint8Array(renderNameConstraints(names))),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+    ],
+  })
+  return `${certificate.toString('pem')}\n`
+}
+
+/** True when a certificate is good for exactly these names. */
+export function permits(certificate: string, names: readonly string[]): boolean {
+  const extension = new x509.X509Certificate(certificate).getExtension(NAME_CONSTRAINTS)
+  return extension !== null && renderNameConstraints(names).equals(Buffer.from(extension.value))
+}
+
+/**
  * Makes a server's certificate for names and addresses, valid for 397 days but never longer than its root.
  * @throws TypeError without a name
  */
@@ -58,7 +91,7 @@ export async function issueLeaf(root: Root, names: readonly string[], now: Date)
   const issuer = new x509.X509Certificate(root.certificate)
   const { notBefore, notAfter } = life(now, LEAF_DAYS)
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: [{ CN: [first.length <= COMMON_NAME_LENGTH ? first : 'Postern'] }],
+    subject: [{ CN: [isCommonName(first) ? first : 'Postern'] }],
     issuer: issuer.subjectName,
     publicKey: keys.publicKey,
     signingKey: await importKey(root.privateKey),
@@ -77,6 +110,11 @@ export async function issueLeaf(root: Root, names: readonly string[], now: Date)
     ],
   })
   return issued(certificate, keys)
+}
+
+/** An address is none: OpenSSL would hold it against the domain names that its root permits. */
+function isCommonName(name: string): boolean {
+  return name.length <= COMMON_NAME_LENGTH && !isIp(name)
 }
 
 function createKeys(): Promise<CryptoKeyPair> {

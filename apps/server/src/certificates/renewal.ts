@@ -37,7 +37,7 @@ export async function renewCertificates(context: Context): Promise<number> {
 }
 
 /** The names at which the installation itself is asked: the public host first, then the machine's addresses. */
-function installationNames(context: Context): string[] {
+export function installationNames(context: Context): string[] {
   const own = context.network().addresses.filter((address) => !/^(fe80|ff)/i.test(address))
   return [...new Set([context.config.publicHost, ...own, '127.0.0.1', '::1'])].slice(0, MAX_NAMES)
 }
@@ -51,9 +51,12 @@ async function renewInstallation(context: Context): Promise<void> {
     .executeTakeFirst()
   if (row?.chain && !isDue(row, context.clock()) && hasNames(row.chain, names)) return
   const issued = await context.authority.issue(names)
-  await change(context, note('certificate of the installation issued'), async (tx) => {
+  await change(context, note('certificate of the installation issued'), async (tx, revision) => {
     const now = new Date(context.clock()).toISOString()
-    return { value: await storeCertificate(tx, 'installation', { ...context, issued, now }), touched: {} }
+    return {
+      value: await storeCertificate(tx, 'installation', { ...context, issued, now, revision }),
+      touched: {},
+    }
   })
 }
 
@@ -91,7 +94,7 @@ async function listDueDomains(context: Context): Promise<DueDomain[]> {
 
 async function renewDomains(context: Context, due: readonly DueDomain[]): Promise<void> {
   const results = await Promise.all(due.map((domain) => tryToIssue(context, domain)))
-  await change(context, note(`certificates of ${due.length} domains renewed`), async (tx) => {
+  await change(context, note(`certificates of ${due.length} domains renewed`), async (tx, revision) => {
     const now = new Date(context.clock()).toISOString()
     const left = await tx
       .selectFrom('domains')
@@ -105,8 +108,8 @@ async function renewDomains(context: Context, due: readonly DueDomain[]): Promis
     const kept = new Set(left.map(({ id }) => id))
     for (const { id, issued, error } of results) {
       if (!kept.has(id)) continue
-      if (issued) await storeCertificate(tx, { domainId: id }, { ...context, issued, now })
-      else await storeFailure(tx, id, error, now)
+      if (issued) await storeCertificate(tx, { domainId: id }, { ...context, issued, now, revision })
+      else await storeFailure(tx, id, error, { now, revision })
     }
     return { value: undefined, touched: { domains: [...kept] } }
   })

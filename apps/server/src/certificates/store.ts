@@ -1,7 +1,8 @@
 import type { Certificate } from '@postern/contract/domains'
-import type { Kysely } from 'kysely'
-import type { Secrets } from '../core/secrets.ts'
-import type { CertificateRow, Database } from '../db/schema.ts'
+import type { Transaction } from 'kysely'
+import { updateStated } from '../changes/stated.ts'
+import type { Secrets } from '../core/secrets/secrets.ts'
+import type { CertificateRow, Database, StatedUpdate } from '../db/schema.ts'
 import type { Authority } from './authority.ts'
 import type { IssuedCertificate } from './issue.ts'
 
@@ -14,13 +15,14 @@ interface Stored {
   issued: IssuedCertificate
   /** RFC 3339 */
   now: string
+  revision: number
 }
 
 /** Keeps a certificate under a domain, or as the installation's own, in place of the one before. */
 export async function storeCertificate(
-  db: Kysely<Database>,
+  tx: Transaction<Database>,
   owner: { domainId: number } | 'installation',
-  { authority, secrets, issued, now }: Stored,
+  { authority, secrets, issued, now, revision }: Stored,
 ): Promise<void> {
   const values = {
     status: 'valid',
@@ -36,27 +38,36 @@ export async function storeCertificate(
     owner === 'installation'
       ? { id: INSTALLATION_CERTIFICATE, domain_id: null }
       : { domain_id: owner.domainId }
-  await db
-    .insertInto('certificates')
-    .values({ ...own, ...values, created_at: now })
-    .onConflict((conflict) =>
-      conflict.column(owner === 'installation' ? 'id' : 'domain_id').doUpdateSet(values),
-    )
-    .execute()
+  await writeCertificate(tx, own, revision, values)
 }
 
 /** Says why a domain has no new certificate; one that it has stays in use. */
 export async function storeFailure(
-  db: Kysely<Database>,
+  tx: Transaction<Database>,
   domainId: number,
   error: string,
-  now: string,
+  { now, revision }: { now: string; revision: number },
 ): Promise<void> {
-  const values = { status: 'failed', error, updated_at: now } as const
-  await db
+  await writeCertificate(tx, { domain_id: domainId }, revision, { status: 'failed', error, updated_at: now })
+}
+
+type Owner = { id: number; domain_id: null } | { domain_id: number }
+
+async function writeCertificate(
+  tx: Transaction<Database>,
+  owner: Owner,
+  revision: number,
+  values: StatedUpdate<'certificates'> & Pick<CertificateRow, 'status' | 'updated_at'>,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('certificates')
+    .select('id')
+    .where((eb) => ('id' in owner ? eb('id', '=', owner.id) : eb('domain_id', '=', owner.domain_id)))
+    .executeTakeFirst()
+  if (row) return await updateStated(tx, 'certificates', row.id, revision, values)
+  await tx
     .insertInto('certificates')
-    .values({ domain_id: domainId, ...values, created_at: now })
-    .onConflict((conflict) => conflict.column('domain_id').doUpdateSet(values))
+    .values({ ...owner, ...values, revision, created_at: values.updated_at })
     .execute()
 }
 

@@ -40,11 +40,11 @@ export async function change<T>(
 }
 
 async function recordChange(tx: Transaction<Database>, note: ChangeNote, now: number): Promise<number> {
-  const { revision } = await tx
+  const revision = await takeRevision(tx)
+  await tx
     .insertInto('changes')
-    .values({ at: new Date(now).toISOString(), ...note })
-    .returning('revision')
-    .executeTakeFirstOrThrow()
+    .values({ revision, at: new Date(now).toISOString(), ...note })
+    .execute()
   if (revision % 1000 === 0)
     await tx
       .deleteFrom('changes')
@@ -53,13 +53,20 @@ async function recordChange(tx: Transaction<Database>, note: ChangeNote, now: nu
   return revision
 }
 
+/** The row stays locked until the commit, so that a later revision is never seen before an earlier one. */
+async function takeRevision(tx: Transaction<Database>): Promise<number> {
+  const { latest } = await tx
+    .updateTable('revisions')
+    .set(({ eb }) => ({ latest: eb('latest', '+', 1) }))
+    .returning('latest')
+    .executeTakeFirstOrThrow()
+  return latest
+}
+
 /** The newest committed revision; 0 before the first change. */
 export async function getRevision(db: Kysely<Database>): Promise<number> {
-  const row = await db
-    .selectFrom('changes')
-    .select(({ fn }) => fn.max('revision').as('revision'))
-    .executeTakeFirst()
-  return row?.revision ?? 0
+  const { latest } = await db.selectFrom('revisions').select('latest').executeTakeFirstOrThrow()
+  return latest
 }
 
 /** The time of an update, later than the one before even within a millisecond, so that a stale form is noticed. */

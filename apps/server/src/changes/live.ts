@@ -13,11 +13,12 @@ export interface Touched {
 
 /**
  * `changed`: rows changed and are committed. `reported`: an edge said how these services fare.
- * `figures`: live figures of these nodes are new. `session-ended`: its streams must end.
+ * `edges`: an edge came, went or reported. `figures`: live figures or problems of these nodes are new. `session-ended`: its streams must end.
  */
 export type Hint =
   | { kind: 'changed'; revision: number; touched: Touched }
   | { kind: 'reported'; services: readonly ServiceRef[] }
+  | { kind: 'edges' }
   | { kind: 'figures'; nodes: readonly number[] }
   | { kind: 'session-ended'; sessionId: number }
 

@@ -1,4 +1,4 @@
-import type { FieldError } from '@postern/contract/errors'
+import type { ErrorCode, FieldError } from '@postern/contract/errors'
 
 /** There is no such thing; `noun` like `Node`. */
 export class NotFoundError extends Error {
@@ -10,9 +10,9 @@ export class NotFoundError extends Error {
 
 /** The request meets what is already there; `errors` put it under a field of the form. */
 export class ConflictError extends Error {
-  readonly code: string
+  readonly code: ErrorCode
   readonly errors: readonly FieldError[]
-  constructor(message: string, errors: readonly FieldError[] = [], code = 'conflict') {
+  constructor(message: string, errors: readonly FieldError[] = [], code: ErrorCode = 'conflict') {
     super(message)
     this.errors = errors
     this.code = code
@@ -31,8 +31,8 @@ export class ValidationError extends Error {
 
 /** Who asks is not known. */
 export class UnauthenticatedError extends Error {
-  readonly code: string
-  constructor(message = 'Sign in first', code = 'unauthenticated') {
+  readonly code: ErrorCode
+  constructor(message = 'Sign in first', code: ErrorCode = 'unauthenticated') {
     super(message)
     this.code = code
   }
@@ -40,8 +40,8 @@ export class UnauthenticatedError extends Error {
 
 /** Who asks is known and may not. */
 export class ForbiddenError extends Error {
-  readonly code: string
-  constructor(message: string, code = 'forbidden') {
+  readonly code: ErrorCode
+  constructor(message: string, code: ErrorCode) {
     super(message)
     this.code = code
   }

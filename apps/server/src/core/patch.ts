@@ -19,7 +19,7 @@ export function createPatch<F>(schema: z.ZodMiniType<F>, body: Record<string, un
   return {
     onto(current, updatedAt) {
       if (seen !== undefined && seen !== null && seen !== updatedAt)
-        throw new ConflictError('Somebody else has changed this meanwhile', [], 'stale')
+        throw new ConflictError('Someone else changed this while you were editing', [], 'stale')
       const form = { ...current, ...fields }
       const result = schema.safeParse(form)
       if (!result.success) throw new ValidationError(toFieldErrors(result.error.issues, form))

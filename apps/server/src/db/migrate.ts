@@ -1,3 +1,4 @@
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** The database was written by a newer Postern. */
@@ -5,26 +6,70 @@ export class DatabaseTooNewError extends Error {
   readonly code = 'database_too_new'
 }
 
+/** An upgrade would have left rows that refer to nothing; nothing was changed. */
+export class BrokenReferencesError extends Error {
+  readonly code = 'broken_references'
+}
+
+export interface MigrateOptions {
+  /** Is given the file of a copy that was made before anything changed. */
+  onCopy?: (file: string) => void
+}
+
 /**
- * Brings a database to the newest form, all missing steps in one transaction.
- * @throws DatabaseTooNewError when it already has more steps than this program knows.
+ * Brings a database to the newest form, all missing steps in one transaction. Before it touches rows, it copies the
+ * database to a file beside it.
+ * @throws DatabaseTooNewError when it already has more steps than this program knows; BrokenReferencesError
  */
-export function migrate(database: DatabaseSync, migrations: readonly string[]): void {
+export function migrate(
+  database: DatabaseSync,
+  migrations: readonly string[],
+  { onCopy }: MigrateOptions = {},
+): void {
+  const done = versionOf(database)
+  if (done > migrations.length) {
+    throw new DatabaseTooNewError(
+      `the database has version ${done}, this program knows ${migrations.length}: start the newer Postern again`,
+    )
+  }
+  if (done === migrations.length) return
+  if (done > 0 && onCopy) onCopy(copyDatabase(database, done))
+  // A table is rebuilt by dropping it, and with keys on that would delete every row that refers to it.
+  database.exec('PRAGMA foreign_keys = OFF')
+  try {
+    migrateWhole(database, migrations)
+  } finally {
+    database.exec('PRAGMA foreign_keys = ON')
+  }
+}
+
+function migrateWhole(database: DatabaseSync, migrations: readonly string[]): void {
   database.exec('BEGIN IMMEDIATE')
   try {
-    const done = versionOf(database)
-    if (done > migrations.length) {
-      throw new DatabaseTooNewError(
-        `the database has version ${done}, this program knows ${migrations.length}: start the newer Postern again`,
+    for (const migration of migrations.slice(versionOf(database))) database.exec(migration)
+    const [broken] = database.prepare('PRAGMA foreign_key_check').all()
+    if (broken) {
+      throw new BrokenReferencesError(
+        `rows of ${broken.table} would refer to ${broken.parent} rows that do not exist: report this, and start the version of before`,
       )
     }
-    for (const migration of migrations.slice(done)) database.exec(migration)
     database.exec(`PRAGMA user_version = ${migrations.length}`)
     database.exec('COMMIT')
   } catch (error) {
     database.exec('ROLLBACK')
     throw error
   }
+}
+
+/** @returns the file, which only its owner can read; one of an earlier try is replaced */
+function copyDatabase(database: DatabaseSync, version: number): string {
+  const file = `${database.location()}.version-${version}`
+  const partial = `${file}.partial`
+  rmSync(partial, { force: true })
+  database.prepare('VACUUM INTO ?').run(partial)
+  chmodSync(partial, 0o600)
+  renameSync(partial, file)
+  return file
 }
 
 /** How many steps a database has; 0 when there is nothing in it. */

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import { migrate, versionOf } from './migrate.ts'
+import { type MigrateOptions, migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
 import type { Database, LiveDatabase } from './schema.ts'
 
@@ -13,15 +13,15 @@ export class DatabaseError extends Error {
 /**
  * Opens the database and brings it up to date. A commit is on the disk when it returns.
  * @param mayBegin whether an empty one is the beginning of an installation, and not the loss of one
- * @throws DatabaseError, DatabaseTooNewError
+ * @throws DatabaseError, DatabaseTooNewError, BrokenReferencesError
  */
-export function openDatabase(file: string, mayBegin = true): Kysely<Database> {
+export function openDatabase(file: string, mayBegin = true, options?: MigrateOptions): Kysely<Database> {
   return open<Database>(file, 'FULL', (database) => {
     if (!mayBegin && versionOf(database) === 0)
       throw new DatabaseError(
         `${file} is missing or empty: restore the database, or remove secret.key to begin anew`,
       )
-    migrate(database, MIGRATIONS)
+    migrate(database, MIGRATIONS, options)
   })
 }
 

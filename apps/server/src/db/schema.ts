@@ -1,4 +1,6 @@
-import type { ColumnType, Generated, Selectable } from 'kysely'
+import type { Role } from '@postern/contract/auth'
+import type { BackendProto, ServiceType } from '@postern/contract/services'
+import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
 
 /** SQLite has no booleans. */
 export type Flag = 0 | 1
@@ -6,7 +8,7 @@ export type Flag = 0 | 1
 type Time = string
 /** Never changed after the insert. */
 type Fixed<T> = ColumnType<T, T, never>
-/** Text sealed by `core/secrets.ts`. */
+/** Text sealed by `core/secrets/secrets.ts`. */
 type Sealed = string
 /** Text that is JSON; its shape stands in the comment. */
 type Json = string
@@ -17,7 +19,7 @@ interface UsersTable {
   id: Generated<number>
   username: string
   password_hash: string
-  role: 'admin'
+  role: Role
   created_at: Fixed<Time>
   updated_at: Time
 }
@@ -26,10 +28,20 @@ interface SessionsTable {
   id: Generated<number>
   /** SHA-256 of the token in hex. */
   token_hash: Fixed<string>
+  /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
+  key_hash: Fixed<string | null>
   user_id: Fixed<number>
   /** ms since the epoch. */
   expires_at: number
   created_at: Fixed<Time>
+}
+
+/** From where each account has signed in: `core/accounts/source-network.ts` says how a source is named. */
+interface SignInNetworksTable {
+  user_id: Fixed<number>
+  network: Fixed<string>
+  /** ms since the epoch. */
+  last_at: number
 }
 
 /** What the installation made for itself at its first start; secret values are sealed. */
@@ -61,6 +73,7 @@ interface NodesTable {
   preshared_key: Sealed | null
   created_at: Fixed<Time>
   updated_at: Time
+  revision: number
 }
 
 interface NodeTokensTable {
@@ -82,6 +95,7 @@ interface DomainsTable {
   skip_validation: Flag
   created_at: Fixed<Time>
   updated_at: Time
+  revision: number
 }
 
 /** Id 0 is the installation's own certificate, without a domain. */
@@ -98,17 +112,20 @@ interface CertificatesTable {
   error: string | null
   created_at: Fixed<Time>
   updated_at: Time
+  revision: number
 }
 
-/** HTTP services, and later TCP ones: one id sequence, so that one id means one thing everywhere. */
+/** Services of every type: one id sequence, so that one id means one thing everywhere. */
 interface ServicesTable {
   id: Generated<number>
-  type: Fixed<'http'>
+  type: Fixed<ServiceType>
   node_id: Fixed<number>
   name: string
   domain_id: number | null
-  path: string
-  backend_proto: 'http' | 'https'
+  /** Of an HTTP service; null for others. */
+  path: string | null
+  /** Of an HTTP service; null for others. */
+  backend_proto: BackendProto | null
   backend_host: string | null
   backend_port: number
   /** string[] */
@@ -117,14 +134,18 @@ interface ServicesTable {
   blocked_ips: Json
   enabled: Flag
   system: Fixed<Flag>
-  /** The change that touched it last, to be compared with what the edges have applied. */
-  revision: number
   created_at: Fixed<Time>
   updated_at: Time
+  revision: number
+}
+
+/** One row: the newest revision. Writers wait here for each other, so that revisions are in the order of commits. */
+interface RevisionsTable {
+  latest: number
 }
 
 interface ChangesTable {
-  revision: Generated<number>
+  revision: Fixed<number>
   at: Fixed<Time>
   actor: Fixed<string>
   what: Fixed<string>
@@ -138,24 +159,31 @@ interface EdgesTable {
   created_at: Fixed<Time>
 }
 
-/** How often each table was written to, kept by triggers: see migration 0001. */
-interface StampsTable {
-  name: Fixed<'nodes' | 'domains' | 'certificates' | 'services'>
-  value: number
+/** Rows that reach an edge. Each bears the revision of its last change. */
+export interface StatedTables {
+  nodes: NodesTable
+  domains: DomainsTable
+  certificates: CertificatesTable
+  services: ServicesTable
 }
+
+/** Only `changes/stated.ts` updates such rows, so that none can change unseen. */
+type Stated<T> = { [K in keyof T]: ColumnType<SelectType<T[K]>, InsertType<T[K]>, never> }
+export type StatedUpdate<T extends keyof StatedTables> = Omit<Updateable<StatedTables[T]>, 'id' | 'revision'>
 
 export interface Database {
   users: UsersTable
   sessions: SessionsTable
+  sign_in_networks: SignInNetworksTable
   settings: SettingsTable
-  nodes: NodesTable
+  nodes: Stated<NodesTable>
   node_tokens: NodeTokensTable
-  domains: DomainsTable
-  certificates: CertificatesTable
-  services: ServicesTable
+  domains: Stated<DomainsTable>
+  certificates: Stated<CertificatesTable>
+  services: Stated<ServicesTable>
+  revisions: RevisionsTable
   changes: ChangesTable
   edges: EdgesTable
-  stamps: StampsTable
 }
 
 export type NodeRow = Selectable<NodesTable>

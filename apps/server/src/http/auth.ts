@@ -1,44 +1,89 @@
-import type { AuthKind } from '@postern/contract/endpoints'
+import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import type { Endpoint } from '@postern/contract/endpoint'
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { findEdgeByToken } from '../core/edge-tokens.ts'
+import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
+import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
-import { findNodeByToken, isNodeToken } from '../core/node-tokens.ts'
-import { findSession } from '../core/sessions.ts'
+import { findNodeByToken, isNodeToken } from '../core/nodes/tokens.ts'
 import type { Caller, EdgeCaller, NodeCaller, SessionCaller } from './callers.ts'
 
-/** @throws UnauthenticatedError for no or an unknown credential, ForbiddenError for one of another kind. */
+/**
+ * Who calls, when this one may call this endpoint.
+ * @throws UnauthenticatedError for no or an unknown credential, ForbiddenError for one of another kind or role.
+ */
 export async function authenticate(
   context: Context,
   request: FastifyRequest,
-  kind: AuthKind,
+  endpoint: Endpoint,
 ): Promise<Caller> {
-  switch (kind) {
+  const caller = await findCaller(context, request, endpoint)
+  if (caller.kind === 'session') refuseRole(caller, endpoint)
+  return caller
+}
+
+/** It is signed in and stays so: other things it may. A role that the contract does not know may nothing. */
+function refuseRole({ role }: SessionCaller, { roles }: Endpoint): void {
+  if (roles === 'any' || roles?.includes(role)) return
+  throw new ForbiddenError('Your role does not allow this. Ask an administrator.', 'role')
+}
+
+async function findCaller(context: Context, request: FastifyRequest, { auth }: Endpoint): Promise<Caller> {
+  switch (auth) {
     case 'none':
       return { kind: 'none' }
     case 'session':
-      return await getSession(context, bearerOf(request) ?? cookieOf(request))
+      return await getSession(context, request, bearerOf(request) ?? cookieOf(request))
+    case 'download':
+      return await getSession(context, request, tokenOf(request))
     case 'stream':
-      return await getSession(context, bearerOf(request) ?? queryTokenOf(request) ?? cookieOf(request))
+      return (await findTicketCaller(context, request)) ?? getSession(context, request, tokenOf(request))
+    case 'session or node':
+      return isNodeToken(bearerOf(request) ?? '')
+        ? await getNodeCaller(context, request)
+        : await getSession(context, request, bearerOf(request) ?? cookieOf(request))
     case 'node':
-      return await getNodeCaller(context, bearerOf(request))
+      return await getNodeCaller(context, request)
     case 'edge':
       return await getEdgeCaller(context, bearerOf(request))
   }
 }
 
-async function getSession(context: Context, token: string | undefined): Promise<SessionCaller> {
-  const session = token === undefined ? undefined : await findSession(context, token)
+async function getSession(
+  context: Context,
+  request: FastifyRequest,
+  token: string | undefined,
+): Promise<SessionCaller> {
+  const session = await findSessionOf(context, request, token)
   if (session) return { kind: 'session', ...session }
   if (token !== undefined && isNodeToken(token)) throw new ForbiddenError('A node cannot do this', 'kind')
   throw new UnauthenticatedError()
 }
 
-async function getNodeCaller(context: Context, token: string | undefined): Promise<NodeCaller> {
+async function findSessionOf(
+  context: Context,
+  request: FastifyRequest,
+  token: string | undefined,
+): Promise<Session | undefined> {
+  return token === undefined ? undefined : findSession(context, { token, key: keyOf(request) })
+}
+
+async function findTicketCaller(
+  context: Context,
+  request: FastifyRequest,
+): Promise<SessionCaller | undefined> {
+  const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
+  return session && { kind: 'session', ...session }
+}
+
+async function getNodeCaller(context: Context, request: FastifyRequest): Promise<NodeCaller> {
+  const token = bearerOf(request)
   if (token === undefined) throw new UnauthenticatedError('An access token of a node is needed')
   const found = await findNodeByToken(context, token)
   if (found) return { kind: 'node', ...found }
-  if (await findSession(context, token)) throw new ForbiddenError('Only a node can do this', 'kind')
+  if (await findSessionOf(context, request, token))
+    throw new ForbiddenError('Only a node can do this', 'kind')
   throw new UnauthenticatedError('This access token is not known')
 }
 
@@ -48,9 +93,22 @@ async function getEdgeCaller(context: Context, token: string | undefined): Promi
   return { kind: 'edge', edgeId: edge.id }
 }
 
+/** The second half of a session's credential, if this client has one. */
+export function keyOf(request: FastifyRequest): string | undefined {
+  const value = request.headers[SESSION_KEY_HEADER]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  return bearerOf(request) ?? queryTokenOf(request) ?? cookieOf(request)
+}
+
 function bearerOf(request: FastifyRequest): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '')?.[1]
 }
+
+/** A service on a sub-domain may set a `token` of its own for this name too, and browsers send both. */
+const SESSION_COOKIE = new RegExp(`(?:^|;\\s*)token=(${TOKEN_PREFIXES.session}[^;\\s]{1,512})`)
 
 /**
  * Published sub-domains are same-site, so a cookie proves nothing about a request that changes something, nor
@@ -60,7 +118,7 @@ function cookieOf(request: FastifyRequest): string | undefined {
   if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
   const site = request.headers['sec-fetch-site'] ?? 'same-origin'
   if (site !== 'same-origin' && site !== 'none') return undefined
-  return /(?:^|;\s*)token=([^;\s]{1,512})/.exec(request.headers.cookie ?? '')?.[1]
+  return SESSION_COOKIE.exec(request.headers.cookie ?? '')?.[1]
 }
 
 function queryTokenOf(request: FastifyRequest): string | undefined {

@@ -1,10 +1,12 @@
-import type { AuthKind } from '@postern/contract/endpoints'
+import type { Role } from '@postern/contract/auth'
+import type { AuthKind } from '@postern/contract/endpoint'
 
 export interface SessionCaller {
   kind: 'session'
   sessionId: number
   userId: number
   username: string
+  role: Role
   /** ms since the epoch. */
   expiresAt: number
 }
@@ -30,7 +32,9 @@ export type Caller = SessionCaller | NodeCaller | EdgeCaller | NobodyCaller
 interface CallerByAuth {
   none: NobodyCaller
   session: SessionCaller
+  download: SessionCaller
   stream: SessionCaller
+  'session or node': SessionCaller | NodeCaller
   node: NodeCaller
   edge: EdgeCaller
 }

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addHooks } from './hooks.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pt-root-'))
 let built: TestServer
@@ -13,6 +15,8 @@ beforeAll(async () => {
   mkdirSync(join(root, 'docs'))
   writeFileSync(join(dist, 'index.html'), '<title>Postern</title>')
   writeFileSync(join(dist, 'assets/app-1a2b.js'), 'start()')
+  writeFileSync(join(dist, 'assets/theme.js'), 'paint()')
+  writeFileSync(join(dist, 'late.js'), 'late()')
   built = await startTestServer({ rootDir: root })
 })
 afterAll(async () => {
@@ -37,6 +41,30 @@ test('a hashed file is kept for ever; a missing one is no page', async () => {
   expect(asset.body).toBe('start()')
   expect(asset.headers['cache-control']).toContain('immutable')
   expect((await browse('/assets/app-gone.js')).statusCode).toBe(404)
+})
+
+test('a file whose name has no hash is asked for again each time', async () => {
+  const file = await browse('/assets/theme.js')
+  expect(file.body).toBe('paint()')
+  expect(file.headers['cache-control']).toBe('no-cache')
+})
+
+test('no file of the build is served where a service could have its path', async () => {
+  for (const url of ['/late.js', '/assets/../late.js', '/assets/%2e%2e/late.js', '/assets/..%2flate.js'])
+    expect((await browse(url)).body, url).not.toContain('late()')
+})
+
+test('the API is at its one spelling', async () => {
+  for (const url of ['/API/health', '/Api/health', '//api/health', '/api//health', '/x%2f..%2fapi/health'])
+    expect((await browse(url)).body, url).not.toContain('"ok"')
+})
+
+test('the server does not start with a route that a service could take', () => {
+  const app = fastify()
+  addHooks(app, { trustForwarded: true })
+  app.get('/api/new', () => 'reserved')
+  for (const url of ['/theme.js', '/apiary', '/*', '/:page'])
+    expect(() => app.get(url, () => ''), url).toThrow(/is not reserved/)
 })
 
 test('only a browser that asks for a page gets one', async () => {

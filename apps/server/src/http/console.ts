@@ -6,25 +6,28 @@ import { NotFoundError } from '../core/errors.ts'
 /** Paths that are never pages of the console. */
 const NOT_PAGES = ['/api', '/assets', '/install', '/docs', '/.well-known']
 
+/** As the build names what it packs: another content has another name. */
+const HASHED = /\/assets\/[^/]+-[\w-]+\.\w+$/
+
 /** Serves the built console; every path that is not something else is one of its pages. */
 export async function serveConsole(app: FastifyInstance): Promise<void> {
   const root = `${app.context.config.rootDir}/apps/console/dist`
   const isBuilt = existsSync(`${root}/index.html`)
   if (isBuilt) {
+    // Nothing beside the assets and the one page: another file would need a path that no service can take.
     await app.register(fastifyStatic, {
-      root,
+      root: `${root}/assets`,
+      prefix: '/assets/',
       index: false,
       cacheControl: false,
-      setHeaders: (reply, path) => {
-        const isHashed = path.startsWith(`${root}/assets/`)
-        reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
-      },
+      setHeaders: (reply, path) =>
+        reply.header('cache-control', HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache'),
     })
-    app.get('/', (_request, reply) => reply.sendFile('index.html'))
+    app.get('/', (_request, reply) => reply.sendFile('index.html', root))
   }
   app.setNotFoundHandler((request, reply) => {
     if (!isPage(request)) throw new NotFoundError('Page')
-    return isBuilt ? reply.sendFile('index.html') : tellToBuild(reply)
+    return isBuilt ? reply.sendFile('index.html', root) : tellToBuild(reply)
   })
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorBody, FieldError } from '@postern/contract/errors'
+import type { ErrorBody, ErrorCode, FieldError } from '@postern/contract/errors'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import {
   ConflictError,
@@ -49,7 +49,7 @@ function describe(error: unknown): Answer {
 
 function answer(
   status: number,
-  error: { message: string; code: string },
+  error: { message: string; code: ErrorCode },
   errors?: readonly FieldError[],
 ): Answer {
   return {

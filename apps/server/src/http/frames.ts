@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type * as z from 'zod/mini'
 
@@ -16,6 +17,26 @@ export function keepAlive(socket: WebSocket): void {
     else socket.terminate()
     isAlive = false
   }, PING_MS)
+  socket.on('close', () => clearInterval(timer))
+}
+
+/** Pings and pongs of one round, many times over. */
+const QUIET_BYTES = 4096
+
+/**
+ * Drops a client that has nothing to say and says it at length. What lies in memory is bounded by ws (pieces of a
+ * message, pongs that nobody reads); this bounds the work.
+ * @param stream what carries the socket
+ */
+export function keepQuiet(socket: WebSocket, stream: Socket): void {
+  let left = QUIET_BYTES
+  const timer = setInterval(() => {
+    left = QUIET_BYTES
+  }, PING_MS)
+  stream.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) socket.terminate()
+  })
   socket.on('close', () => clearInterval(timer))
 }
 

@@ -1,15 +1,25 @@
 import { endpoints } from '@postern/contract/endpoints'
+import { isReservedPath } from '@postern/contract/reserved-paths'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AppOptions } from '../app.ts'
 import { ForbiddenError, NotFoundError } from '../core/errors.ts'
+import { CONTENT_POLICY } from './content-policy.ts'
+import { refuseForeignName } from './own-names.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const SOCKETS: ReadonlySet<string> = new Set([endpoints.agentSocket.path, endpoints.edgeSocket.path])
 
+export interface AppOptions {
+  /** True only behind HAProxy, which comes in through the unix socket: exactly one hop is believed. */
+  trustForwarded: boolean
+}
+
 /** What every request goes through, whatever it asks for. */
 export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): void {
+  app.addHook('onRoute', ({ url }) => refuseUnreserved(url))
   app.addHook('onRequest', async (request, reply) => {
+    reply.header('content-security-policy', CONTENT_POLICY)
     if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store')
+    if (!trustForwarded) refuseForeignName(request)
     if (!READS.has(request.method)) refuseForeignOrigin(request)
     // The library would first upgrade it, for anybody, and take a frame of full size before it hangs up.
     if (request.ws && !SOCKETS.has(request.routeOptions.url ?? '')) throw new NotFoundError('Page')
@@ -28,6 +38,12 @@ export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): 
       'request',
     )
   })
+}
+
+/** A service could take the path, and would be given what is meant for the server. */
+function refuseUnreserved(url: string): void {
+  if (!isReservedPath(url))
+    throw new Error(`${url} is not reserved: add it to packages/contract/src/reserved-paths.ts`)
 }
 
 /** A page of somewhere else may not change anything here, whatever credentials its browser adds. */

@@ -15,9 +15,16 @@ let token: string
 
 beforeAll(async () => {
   mkdirSync(`${rootDir}/apps/console/dist/assets`, { recursive: true })
-  mkdirSync(`${rootDir}/docs/images`, { recursive: true })
+  mkdirSync(`${rootDir}/apps/server/dist/docs/images`, { recursive: true })
+  writeFileSync(`${rootDir}/apps/server/dist/docs/index.html`, 'the documentation')
   writeFileSync(`${rootDir}/apps/console/dist/index.html`, 'the console')
-  for (const file of ['secret.md', 'docs/secret.txt', 'apps/console/secret.js', 'apps/console/dist/.secret'])
+  for (const file of [
+    'secret.md',
+    'apps/server/dist/secret.txt',
+    'apps/server/dist/docs/secret.txt',
+    'apps/console/secret.js',
+    'apps/console/dist/.secret',
+  ])
     writeFileSync(`${rootDir}/${file}`, SECRET)
   server = await startTestServer({ rootDir })
   port = Number(new URL(await server.listen()).port)
@@ -40,7 +47,7 @@ function sendRaw(text: string): Promise<string> {
 }
 
 const get = (target: string, ...headers: string[]) =>
-  sendRaw([`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close', ...headers, '', ''].join('\r\n'))
+  sendRaw([`GET ${target} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers, '', ''].join('\r\n'))
 
 test.each(['/docs', '/docs/images', '/assets', '/install', ''])(
   'below %s/ no path leads out',
@@ -84,9 +91,11 @@ test('what cannot be read at all leaves no token in the log, and gets no words o
     await get(`/api/nodes?token=${token}`, bearer, 'Bad Header: x'),
     await get(`/api/nodes?token=${token}&${'x'.repeat(40_000)}`, bearer),
     await get('/api/nodes', bearer, `X: ${'y'.repeat(40_000)}`),
-    await sendRaw(`POST /api/auth/login HTTP/1.1\r\nHost: x\r\n${bearer}\r\nContent-Length: zz\r\n\r\n`),
     await sendRaw(
-      `BREW /api/nodes?token=${token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${bearer}\r\n\r\n`,
+      `POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n${bearer}\r\nContent-Length: zz\r\n\r\n`,
+    ),
+    await sendRaw(
+      `BREW /api/nodes?token=${token} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${bearer}\r\n\r\n`,
     ),
     await sendRaw(`token=${token}\r\n\r\n`),
   ]
@@ -118,7 +127,7 @@ test('a socket opens for a bearer only, not for what a browser adds by itself or
 })
 
 const UPGRADE = [
-  'Host: x',
+  'Host: localhost',
   'Connection: Upgrade',
   'Upgrade: websocket',
   'Sec-WebSocket-Version: 13',
@@ -143,7 +152,7 @@ test('an upgrade to an address that cannot be read is hung up on', async () => {
 test('a stranger is refused before the body has come', async () => {
   const head = [
     'POST /api/nodes HTTP/1.1',
-    'Host: x',
+    'Host: localhost',
     'Content-Type: application/json',
     'Content-Length: 9999',
   ]
@@ -164,6 +173,17 @@ test('a cookie is not believed when another site has the browser send it', async
   for (const site of ['same-site', 'cross-site']) {
     expect((await read(site)).statusCode).toBe(401)
     expect((await read(site, '/api/nodes/2/download')).statusCode).toBe(401)
+  }
+})
+
+test("a cookie of a sub-domain's service hides no session", async () => {
+  for (const cookie of [
+    `token=theirs; token=${token}`,
+    `token=${token};token=theirs`,
+    `token=;token=${token}`,
+  ]) {
+    const answer = await server.call({ method: 'GET', url: '/api/auth/me', headers: { cookie } })
+    expect([cookie, answer.statusCode]).toEqual([cookie, 200])
   }
 })
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoints'
+import type { Endpoint } from '@postern/contract/endpoint'
 import { toFieldErrors } from '@postern/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod/mini'
@@ -11,18 +11,12 @@ export function parseParams(endpoint: Endpoint, request: FastifyRequest): unknow
   if (!endpoint.params) return undefined
   const result = endpoint.params.safeParse(request.params)
   if (result.success) return result.data
-  throw new NotFoundError(nounOf(endpoint.path, String(result.error.issues[0]?.path[0])))
-}
-
-function nounOf(path: string, param: string): string {
-  if (param === 'nodeId' || path.startsWith('/api/nodes')) return 'Node'
-  return path.startsWith('/api/domains') ? 'Domain' : 'Service'
+  throw new NotFoundError(result.error.issues[0]?.path[0] === 'nodeId' ? 'Node' : endpoint.noun)
 }
 
 /** Unknown keys are refused where a person's client calls; probes and machines may append what they like. */
 export function parseQuery(endpoint: Endpoint, request: FastifyRequest): unknown {
-  const isPerson = endpoint.auth === 'session' || endpoint.auth === 'stream'
-  const schema = endpoint.query ?? (isPerson ? nothing : undefined)
+  const schema = endpoint.query ?? (endpoint.roles === undefined ? undefined : nothing)
   return schema === undefined ? undefined : parseWith(schema, request.query)
 }
 

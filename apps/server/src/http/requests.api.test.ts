@@ -110,6 +110,7 @@ test('pages may run no inline script and be in no frame', async () => {
   const policy = String(answer.headers['content-security-policy'])
   expect(policy).toContain("default-src 'self'")
   expect(policy).toContain("frame-ancestors 'none'")
-  expect(policy).not.toMatch(/script-src|unsafe-eval|upgrade-insecure/)
+  expect(policy).toMatch(/, script-src \*:\*\/assets\/$/)
+  expect(policy).not.toMatch(/script-src[^,]*unsafe|unsafe-eval|upgrade-insecure/)
   expect(answer.headers['x-frame-options']).toBe('DENY')
 })

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoints'
+import type { Endpoint } from '@postern/contract/endpoint'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
 import type { Context } from '../context.ts'
@@ -36,7 +36,9 @@ export interface Call<E extends Endpoint> {
 export type PatchCall<E extends Endpoint> = Omit<Call<E>, 'body'> & { patch: Patch<Parsed<E, 'body'>> }
 
 /** Endpoints without an answer in the contract (streams, files) send through `reply` themselves. */
-type Answer<E extends Endpoint> = E extends { readonly answer: z.ZodMiniType<infer O> } ? O : unknown
+type Answer<E extends Endpoint> = E extends { readonly answer: z.ZodMiniType<infer O> }
+  ? O | (E extends { readonly answerToNode: z.ZodMiniType<infer N> } ? N : never)
+  : unknown
 
 /** Declares an endpoint of the contract: who may call, what it takes, what it answers with. */
 export function route<const E extends Endpoint>(
@@ -70,7 +72,7 @@ function register<E extends Endpoint>(
     ...(endpoint.auth === 'edge' && { bodyLimit: EDGE_BODY_BYTES }),
     // Before the body: of a stranger not a byte of it is kept.
     onRequest: async (request) => {
-      callers.set(request, await authenticate(request.server.context, request, endpoint.auth))
+      callers.set(request, await authenticate(request.server.context, request, endpoint))
     },
     handler: async (request, reply) => {
       const call = parseCall(endpoint, request, reply, callers.get(request))

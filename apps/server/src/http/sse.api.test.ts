@@ -26,7 +26,7 @@ beforeEach(async () => {
   const { port } = new URL(origin)
   reader = connect(Number(port), '127.0.0.1')
   reader.pause()
-  reader.write(`GET /api/test-stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  reader.write(`GET /api/test-stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`)
   await until('the stream', () => streams.length === 1)
 })
 afterEach(async () => {

@@ -90,6 +90,20 @@ describe('registering a key', () => {
     expect((await getConfig(b.token)).json().publicKey).toBe(null)
   })
 
+  it('is refused when it is of low order: everybody would know the secret', async () => {
+    const node = await createNode({ name: 'weak' })
+    for (const first of [0, 1]) {
+      const weak = Buffer.alloc(32)
+      weak[0] = first
+      const refused = await register(node.token, weak.toString('base64'))
+      expect(refused.statusCode).toBe(422)
+      expect(refused.json().errors).toEqual([
+        { field: 'publicKey', message: 'is a key that protects nothing. Make a new one with wg genkey' },
+      ])
+    }
+    expect((await getConfig(node.token)).json().publicKey).toBe(null)
+  })
+
   it('is refused after too many, so that a node cannot keep the edges busy', async () => {
     const hostile = await createNode({ name: 'hostile' })
     const other = await createNode({ name: 'other' })
@@ -141,12 +155,33 @@ describe('the socket', () => {
     const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
       headers: bearer(node.token),
     })
-    let isClosed = false
-    socket.on('close', () => {
-      isClosed = true
+    let reason = ''
+    socket.on('close', (_code, text) => {
+      reason = String(text)
     })
     await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
     await client.delete(`/api/nodes/${node.id}`)
-    await until('the end', () => isClosed)
+    await until('the end', () => reason === 'the node was deleted')
+  })
+
+  it('outlives a database that cannot be read: the node is still there', async () => {
+    const broken = await startTestServer()
+    const { id, token } = (await (await broken.signIn()).post('/api/nodes', { name: 'site' })).json()
+    const socket = new WebSocket(`${(await broken.listen()).replace('http', 'ws')}/api/agent/socket`, {
+      headers: bearer(token),
+    })
+    let hints = 0
+    socket.on('message', () => hints++)
+    await until('the first hint', () => hints === 1)
+    await broken.context.db.destroy()
+    broken.context.bus.emit({ kind: 'changed', revision: 99, touched: { nodes: [id] } })
+    await until('the second hint', () => hints === 2)
+    await until('the log', () => broken.logged().includes('it is not known whether a node is still there'))
+    const answered = new Promise((resolve) => socket.once('pong', () => resolve('open')))
+    const closed = new Promise((resolve) => socket.once('close', () => resolve('closed')))
+    socket.ping()
+    expect(await Promise.race([answered, closed])).toBe('open')
+    socket.close()
+    await broken.close()
   })
 })

@@ -2,9 +2,12 @@ import type { AgentHint } from '@postern/contract/agent'
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
-import { getAgentConfig } from '../core/agent-config.ts'
-import { registerNodeKey } from '../core/node-keys.ts'
-import { keepAlive, sendFrame } from '../http/frames.ts'
+import type { Context } from '../context.ts'
+import { NotFoundError } from '../core/errors.ts'
+import { getAgentConfig } from '../core/nodes/agent-config.ts'
+import { registerNodeKey } from '../core/nodes/keys.ts'
+import { getNodeRow } from '../core/nodes/records.ts'
+import { keepAlive, keepQuiet, sendFrame } from '../http/frames.ts'
 import { route } from '../http/route.ts'
 import { socketRoute } from '../http/socket.ts'
 
@@ -19,14 +22,14 @@ export function agentRoutes(app: FastifyInstance): void {
     return await getAgentConfig(context, caller.nodeId)
   })
   const sockets = new Map<number, Set<WebSocket>>()
-  socketRoute(app, endpoints.agentSocket, (socket, { context, caller }) => {
+  socketRoute(app, endpoints.agentSocket, (socket, { context, caller }, stream) => {
     keepAlive(socket)
+    keepQuiet(socket, stream)
     enter(sockets, caller.nodeId, socket)
     const stop = context.bus.listen((hint) => {
       if (hint.kind !== 'changed' || !hint.touched.nodes?.includes(caller.nodeId)) return
       sendFrame(socket, CHANGED)
-      // A deleted node's agent must not hear on; when it comes back it learns that its token is gone.
-      getAgentConfig(context, caller.nodeId).catch(() => socket.close(1000, 'the node was deleted'))
+      void endWithNode(context, caller.nodeId, socket)
     })
     // What changed while the agent was away it learns by this first hint.
     sendFrame(socket, CHANGED)
@@ -34,6 +37,16 @@ export function agentRoutes(app: FastifyInstance): void {
     socket.on('close', stop)
     socket.on('error', () => socket.terminate())
   })
+}
+
+/** A deleted node's agent must not hear on; when it comes back it learns that its token is gone. */
+async function endWithNode({ db, log }: Context, nodeId: number, socket: WebSocket): Promise<void> {
+  try {
+    await getNodeRow(db, nodeId)
+  } catch (err) {
+    if (err instanceof NotFoundError) socket.close(1000, 'the node was deleted')
+    else log.error({ err }, 'it is not known whether a node is still there')
+  }
 }
 
 /** The oldest of too many is dropped: it may be the one whose other end is long gone. */

@@ -1,24 +1,27 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { getUserByPassword } from '../core/accounts.ts'
-import { createSession, removeSession } from '../core/sessions.ts'
+import { removeSession } from '../core/accounts/sessions.ts'
+import { signIn } from '../core/accounts/sign-in.ts'
+import { TICKET_MS } from '../core/accounts/tickets.ts'
+import { keyOf } from '../http/auth.ts'
 import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
   route(app, endpoints.login, async ({ context, body, request }) => {
-    context.loginLimits.take(body.username, request.ip ?? '')
-    const user = await getUserByPassword(context, body)
-    context.loginLimits.forgive(body.username, request.ip ?? '')
-    const { token, expiresIn } = await createSession(context, user.id)
+    const { token, expiresIn } = await signIn(context, body, request.ip ?? '', keyOf(request))
     return { token, expires_in: expiresIn }
   })
   route(app, endpoints.logout, async ({ context, caller }) => {
     await removeSession(context, caller.sessionId)
     return {}
   })
+  route(app, endpoints.ticket, ({ context, caller }) => ({
+    ticket: context.tickets.issue(caller.sessionId),
+    expires_in: TICKET_MS / 1000,
+  }))
   route(app, endpoints.me, ({ caller }) => ({
     id: caller.userId,
     username: caller.username,
-    role: 'admin' as const,
+    role: caller.role,
   }))
 }

@@ -6,13 +6,17 @@ import { publicUrl } from '../config.ts'
 import { route } from '../http/route.ts'
 
 export function configRoutes(app: FastifyInstance): void {
-  route(app, endpoints.config, ({ context: { config, authority, agentBundle } }) => {
+  route(app, endpoints.config, ({ context: { config, authority, agentBundle }, caller }) => {
     const { settings, publicHost } = config
-    const address = findCidr(publicHost)
-    return {
+    const toNode = {
       VPN_HOST: publicHost,
       TCP_SERVICES_PORT_RANGE: `${settings.POSTERN_PORT_RANGE.from}-${settings.POSTERN_PORT_RANGE.to}`,
       version: config.version,
+    }
+    if (caller.kind === 'node') return toNode
+    const address = findCidr(publicHost)
+    return {
+      ...toNode,
       publicUrl: publicUrl(config),
       publicHostIsPrivate: address !== undefined && isPrivate(address),
       caFingerprint: authority.fingerprint,

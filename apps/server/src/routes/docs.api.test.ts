@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeDocs } from '../../docs/write.ts'
 
 const rootDir = mkdtempSync(join(tmpdir(), 'pt-docs-'))
 const FILES = {
@@ -27,6 +28,7 @@ beforeAll(async () => {
   mkdirSync(join(rootDir, 'docs/images'), { recursive: true })
   mkdirSync(join(rootDir, 'docs/decisions'))
   for (const [file, text] of Object.entries(FILES)) writeFileSync(join(rootDir, file), text)
+  writeDocs(rootDir)
   server = await startTestServer({ rootDir })
 })
 afterAll(async () => {

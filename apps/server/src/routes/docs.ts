@@ -1,41 +1,43 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
-import { readDocs } from '../docs/library.ts'
-import { type NavEntry, renderDocument } from '../docs/page.ts'
 
-/** The documentation of the repository, rendered when the server starts. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.svg': 'image/svg+xml',
+}
+
+/** The documentation, as `docs/write.ts` has rendered it. Only files that were there at the start have an address. */
 export function docsRoutes(app: FastifyInstance): void {
-  const { pages, images } = readDocs(app.context.config.rootDir)
-  const css = readFileSync(new URL('../docs/docs.css', import.meta.url))
-
-  const sendPage = (reply: FastifyReply, name: string) => {
-    const page = pages.get(name)
-    if (!page) throw new NotFoundError('Page')
+  const files = listDocs(`${app.context.config.rootDir}/apps/server/dist/docs`)
+  const send = async (reply: FastifyReply, address: string) => {
+    const file = files.get(address)
+    if (file === undefined) throw new NotFoundError('Page')
+    const type = TYPES[extname(file)] ?? 'application/octet-stream'
     return reply
-      .type('text/html; charset=utf-8')
+      .type(type)
       .header('cache-control', 'no-cache')
-      .send(renderDocument(page, navOf(name)))
+      .send(await readFile(file))
   }
-  /** Decisions are read from where they are linked; the list would drown in them. */
-  const navOf = (current: string): NavEntry[] =>
-    [...pages]
-      .filter(([name]) => !name.includes('/'))
-      .sort(([a], [b]) => Number(b === 'index') - Number(a === 'index') || a.localeCompare(b))
-      .map(([name, { title }]) => ({
-        href: name === 'index' ? '/docs' : `/docs/${name}`,
-        title,
-        isCurrent: name === current,
-      }))
-
-  app.get('/docs', (_request, reply) => sendPage(reply, 'index'))
-  app.get('/docs/docs.css', (_request, reply) =>
-    reply.type('text/css; charset=utf-8').header('cache-control', 'no-cache').send(css),
+  app.get('/docs', (_request, reply) => send(reply, 'index'))
+  app.get<{ Params: { '*': string } }>('/docs/*', (request, reply) =>
+    send(reply, request.params['*'].replace(/\/$/, '') || 'index'),
   )
-  app.get<{ Params: { '*': string } }>('/docs/*', (request, reply) => {
-    const name = request.params['*'].replace(/\/$/, '')
-    const image = images.get(name)
-    if (!image) return sendPage(reply, name === '' ? 'index' : name)
-    return reply.type(image.type).header('cache-control', 'no-cache').send(image.content)
-  })
+}
+
+/** The built files by their address below `/docs/`: that of a page has no ending. */
+function listDocs(dir: string): ReadonlyMap<string, string> {
+  if (!existsSync(dir)) return new Map()
+  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+  return new Map(
+    names
+      .filter((name) => extname(name) in TYPES)
+      .map((name) => [name.replace(/\.html$/, ''), `${dir}/${name}`]),
+  )
 }

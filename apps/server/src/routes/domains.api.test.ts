@@ -2,12 +2,15 @@ import { X509Certificate } from 'node:crypto'
 import { fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LookupError } from '../core/domains/dns-check.ts'
 
 const dns = new Map<string, string[] | Error>([
   ['here.example.com', ['203.0.113.1']],
   ['here6.example.com', ['198.51.100.9', '203.0.113.1']],
   ['away.example.com', ['198.51.100.9', '2001:db8::9']],
-  ['dead.example.com', new Error('ETIMEOUT')],
+  ['dead.example.com', new LookupError('silent')],
+  ['unsigned.example.com', new LookupError('SERVFAIL')],
+  ['wrong.example.com', new TypeError('a fault of our own')],
 ])
 const resolver = {
   async resolve(name: string) {
@@ -57,8 +60,9 @@ describe('creating', () => {
 
   it.each([
     ['away.example.com', ['198.51.100.9', '2001:db8::9', '203.0.113.1']],
-    ['nowhere.example.com', ['does not exist', '203.0.113.1']],
+    ['nowhere.example.com', ['has no DNS record', '203.0.113.1']],
     ['dead.example.com', ['did not answer']],
+    ['unsigned.example.com', ['answered with SERVFAIL']],
   ])('refuses %s with words that name what was found', async (domain, words) => {
     const answer = await create(domain)
     expect(answer.statusCode).toBe(422)
@@ -66,6 +70,13 @@ describe('creating', () => {
     expect(error?.field).toBe('domain')
     for (const word of words) expect(error?.message).toContain(word)
     expect((await create(domain, { skipValidation: true })).statusCode).toBe(201)
+  })
+
+  it('tells a fault of our own as one, and not as the name servers', async () => {
+    const answer = await create('wrong.example.com')
+    expect(answer.statusCode).toBe(500)
+    expect(answer.json()).toMatchObject({ code: 'internal', message: 'Something went wrong on the server' })
+    expect(server.logged()).toContain('a fault of our own')
   })
 
   it('refuses a second one of the same name under its field', async () => {

@@ -1,6 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { createDomain, getDomain, listDomains, removeDomain, updateDomain } from '../core/domains.ts'
+import { createDomain, getDomain, listDomains, removeDomain, updateDomain } from '../core/domains/domains.ts'
 import { patchRoute, route } from '../http/route.ts'
 
 export function domainRoutes(app: FastifyInstance): void {

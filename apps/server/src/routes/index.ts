@@ -7,6 +7,7 @@ import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
 import { edgesRoutes } from './edges.ts'
 import { healthRoutes } from './health.ts'
+import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { nodeRoutes } from './nodes.ts'
@@ -23,6 +24,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   edgesRoutes,
   edgeRoutes,
   agentRoutes,
+  hintRoutes,
   logRoutes,
   installRoutes,
   docsRoutes,

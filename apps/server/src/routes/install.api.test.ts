@@ -43,7 +43,7 @@ describe('without a credential', () => {
     const empty = await startTestServer({ rootDir: tmpdir() })
     try {
       expect((await empty.call({ method: 'GET', url: '/install/postern' })).statusCode).toBe(404)
-      expect((await empty.call({ method: 'GET', url: '/docs' })).statusCode).toBe(200)
+      expect((await empty.call({ method: 'GET', url: '/api/health' })).statusCode).toBe(200)
     } finally {
       await empty.close()
     }

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { getImportableRoot } from '../certificates/importable.ts'
 import { NotFoundError } from '../core/errors.ts'
 
-/** What a host needs before it has a credential: the agent, and the root to trust. */
+/** What a host needs before it has a credential: the agent with the root it knows by its hash, and the root for people. */
 export function installRoutes(app: FastifyInstance): void {
   const { agentBundle, authority } = app.context
   app.get('/install/postern', (_request, reply) => {
@@ -18,5 +19,12 @@ export function installRoutes(app: FastifyInstance): void {
       .header('content-disposition', 'attachment; filename="postern-ca.crt"')
       .header('cache-control', 'no-cache')
       .send(authority.certificate),
+  )
+  app.get('/install/root.crt', async (_request, reply) =>
+    reply
+      .type('application/x-x509-ca-cert')
+      .header('content-disposition', 'attachment; filename="postern-root.crt"')
+      .header('cache-control', 'no-cache')
+      .send(await getImportableRoot(app.context)),
   )
 }

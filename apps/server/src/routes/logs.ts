@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
-import { listWatchedServices } from '../core/watched-services.ts'
+import { listWatchedServices } from '../core/logs/watched-services.ts'
 import { type Call, route } from '../http/route.ts'
 import { type EventStream, openStream } from '../http/sse.ts'
 

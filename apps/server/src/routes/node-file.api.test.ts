@@ -1,7 +1,7 @@
+import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { registerNodeKey } from '../core/node-keys.ts'
-import { createWireGuardKeys, publicKeyOf } from '../core/wireguard-keys.ts'
+import { registerNodeKey } from '../core/nodes/keys.ts'
 
 let server: TestServer
 let client: Client
@@ -73,6 +73,20 @@ test('an agent that registers its own key erases the stored one; then there is n
   expect(answer.statusCode).toBe(409)
   expect(answer.json().code).toBe('agent_key')
   expect((await rowOf(2)).public_key).toBe(publicKey)
+})
+
+test('asked to replace the key of an agent, the file has a new one, which the edge gets; it is kept from then on', async () => {
+  await client.post('/api/nodes', { name: 'a' })
+  await registerNodeKey(server.context, 'node 2', 2, newKey())
+  const before = (await rowOf(2)).revision
+  const answer = await client.get('/api/nodes/2/download?replace=true')
+  expect(answer.statusCode).toBe(200)
+  const row = await rowOf(2)
+  expect(publicKeyOf(/^PrivateKey = (.*)$/m.exec(answer.body)?.[1] ?? '')).toBe(row.public_key)
+  expect(row.revision).toBeGreaterThan(before)
+  for (const query of ['', '?replace=true'])
+    expect((await client.get(`/api/nodes/2/download${query}`)).body).toBe(answer.body)
+  expect((await client.get('/api/nodes/2/download?replace=yes')).statusCode).toBe(422)
 })
 
 test('one key cannot be at two ends of the tunnel', async () => {

@@ -1,5 +1,6 @@
 import type { PeerFigures } from '@postern/contract/edge'
 import type { Node } from '@postern/contract/nodes'
+import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -72,13 +73,13 @@ test('a page of 10,000 nodes is there in a moment, in every order', async () => 
   const now = new Date().toISOString()
   const row = { dns: null, keepalive: 25, gateway_networks: '[]', created_at: now, updated_at: now } as const
   const flags = { is_gateway: 0, allow_internet: 0, advanced: 0, is_local: 0, enabled: 1 } as const
-  await big.context.db.transaction().execute(async (tx) => {
+  await writeRows(big.context.db, async (tx, revision) => {
     for (let i = 0; i < 10_000; i++) {
       const address = `10.64.${100 + Math.floor(i / 100)}.${2 + (i % 100)}`
       const name = `node ${i}`
       await tx
         .insertInto('nodes')
-        .values({ ...row, ...flags, name, name_folded: name, address })
+        .values({ ...row, ...flags, name, name_folded: name, address, revision })
         .execute()
     }
   })

@@ -88,19 +88,6 @@ test('a node that vanishes turns offline by time alone', async () => {
   expect(stream.listData()[1]).toMatchObject({ status: 'offline' })
 })
 
-test('the stream of a node says when its services are worth reading again', async () => {
-  await client.post('/api/nodes', { name: 'two' })
-  const stream = await follow('&id=2')
-  await until('the node', () => stream.listData().length === 1)
-  await client.post('/api/services/3/http', { name: 'b', domain: 'b.example.com', skipValidation: true })
-  await client.post('/api/services/2/http', { name: 'a', domain: 'a.example.com', skipValidation: true })
-  await until('the services', () => stream.listData('services').length > 0)
-  expect(stream.listData('services')[0]).toEqual({ revision: expect.any(Number) })
-  const count = stream.listData('services').length
-  server.context.bus.emit({ kind: 'reported', services: [{ id: 3, nodeId: 2 }] })
-  await until('the report', () => stream.listData('services').length > count)
-})
-
 test('a stream ends with its node, with the session and with the server; none is left behind', async () => {
   expect((await follow('&id=99')).status).toBe(404)
   const streams = [await follow('&id=2'), await follow('&limit=10'), await follow('')]

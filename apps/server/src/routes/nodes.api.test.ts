@@ -1,6 +1,10 @@
 import { Node } from '@postern/contract/nodes'
+import { connectEdgeClient, fetchState } from '@postern/testkit/edge-client'
+import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { updateStated } from '../changes/stated.ts'
 
 let server: TestServer
 let client: Client
@@ -16,6 +20,9 @@ const gateway = (subnet: string, name = 'gate') => ({
   isGateway: true,
   gatewayNetworks: [{ interface: 'eth0', subnet }],
 })
+
+const fieldsOf = (answer: { json(): { errors?: { field: string }[] } }) =>
+  answer.json().errors?.map(({ field }) => field)
 
 test('a new node gets the next free address and, once, a token', async () => {
   const first = await client.post('/api/nodes', { name: ' office ' })
@@ -60,7 +67,7 @@ test('an address is typed only inside the tunnel, not reserved and not taken', a
 })
 
 test('addresses skip the reserved ones at the end of a /24', async () => {
-  await server.context.db.transaction().execute(async (tx) => {
+  await writeRows(server.context.db, async (tx, revision) => {
     const template = await tx
       .selectFrom('nodes')
       .selectAll()
@@ -70,7 +77,7 @@ test('addresses skip the reserved ones at the end of a /24', async () => {
     for (let last = 2; last < 255; last++)
       await tx
         .insertInto('nodes')
-        .values({ ...row, is_local: 0, address: `10.64.0.${last}` })
+        .values({ ...row, is_local: 0, address: `10.64.0.${last}`, revision })
         .execute()
   })
   expect((await client.post('/api/nodes', { name: 'n' })).json().address).toBe('10.64.1.2')
@@ -94,6 +101,40 @@ test('a patch keeps what it does not name, and blank clears', async () => {
   })
   expect((await client.patch('/api/nodes/2', { dns: '' })).json()).toMatchObject({ name: 'b', dns: null })
   expect((await client.patch('/api/nodes/2', { address: null })).json().address).toBe('10.64.0.2')
+})
+
+test('blank means the default where there is one: on POST and on PATCH', async () => {
+  const defaults = { keepalive: 25, isGateway: false, allowInternet: false, advanced: false }
+  for (const blank of [null, '']) {
+    const blanks = { keepalive: blank, isGateway: blank, allowInternet: blank, advanced: blank }
+    const made = await client.post('/api/nodes', { name: 'a', ...blanks })
+    expect([made.statusCode, made.json()]).toMatchObject([201, defaults])
+    const over = { keepalive: 7, allowInternet: true, advanced: true }
+    const url = `/api/nodes/${made.json().id}`
+    expect((await client.patch(url, over)).json()).toMatchObject(over)
+    expect((await client.patch(url, blanks)).json()).toMatchObject(defaults)
+  }
+})
+
+test('all that is wrong with a node is said at once', async () => {
+  await client.post('/api/nodes', { ...gateway('192.168.7.0/24', 'office'), address: '10.64.0.9' })
+  const wrong = await client.post('/api/nodes', {
+    name: 'n',
+    isGateway: true,
+    address: '10.65.0.2',
+    gatewayNetworks: ['8.8.8.0/24', '192.168.7.0/25'].map((subnet) => ({ interface: 'eth0', subnet })),
+  })
+  expect(wrong.statusCode).toBe(422)
+  expect(fieldsOf(wrong)).toEqual(['address', 'gatewayNetworks.0.subnet', 'gatewayNetworks.1.subnet'])
+  const taken = await client.post('/api/nodes', { ...gateway('192.168.7.0/25'), address: '10.64.0.9' })
+  expect(taken.statusCode).toBe(409)
+  expect(fieldsOf(taken)).toEqual(['address', 'gatewayNetworks.0.subnet'])
+  const moved = await client.post('/api/nodes', { name: 'other' })
+  const patched = await client.patch(`/api/nodes/${moved.json().id}`, {
+    ...gateway('192.168.7.0/25'),
+    address: '10.64.0.9',
+  })
+  expect(fieldsOf(patched)).toEqual(['address', 'gatewayNetworks.0.subnet'])
 })
 
 test('two patches of different fields at the same time keep both', async () => {
@@ -170,6 +211,23 @@ test('two gateways cannot have the same network, not even a part of it', async (
   expect((await client.patch('/api/nodes/2', { name: 'renamed' })).statusCode).toBe(200)
 })
 
+test('a gateway has private networks only, and one with an older public network can still be edited', async () => {
+  for (const subnet of ['8.8.8.0/24', '10.0.0.0/7', '198.51.100.0/24', '2606:4700::/32']) {
+    const answer = await client.post('/api/nodes', gateway(subnet))
+    expect([subnet, answer.statusCode]).toEqual([subnet, 422])
+    expect(answer.json().errors).toEqual([
+      { field: 'gatewayNetworks.0.subnet', message: expect.stringContaining('must be a private network') },
+    ])
+  }
+  for (const subnet of ['100.64.7.0/24', '172.20.0.0/16', 'fd77::/64'])
+    expect([subnet, (await client.post('/api/nodes', gateway(subnet))).statusCode]).toEqual([subnet, 201])
+  const old = JSON.stringify([{ interface: 'eth0', subnet: '198.51.100.0/24' }])
+  await writeRows(server.context.db, (tx, revision) =>
+    updateStated(tx, 'nodes', 2, revision, { gateway_networks: old }),
+  )
+  expect((await client.patch('/api/nodes/2', { name: 'renamed' })).statusCode).toBe(200)
+})
+
 test('a subnet that this machine has joined later does not keep the gateway from being edited', async () => {
   await client.post('/api/nodes', gateway('192.168.7.0/24'))
   const joined = { ...server.context.network(), networks: ['192.168.7.0/24'] }
@@ -196,14 +254,20 @@ test('a gateway keeps the networks that its services use', async () => {
 test('disabling and enabling are told in the record and bring the services before the edges again', async () => {
   await client.post('/api/nodes', { name: 'a' })
   await client.post('/api/services/2/http', { name: 's', domain: 'a.example.com', skipValidation: true })
-  const revision = () =>
-    server.context.db.selectFrom('services').select('revision').where('id', '=', 2).executeTakeFirstOrThrow()
-  const before = await revision()
+  await server.listenOnSocket()
+  const edge = await connectEdgeClient(server.context.config.paths)
+  const phase = async () => (await client.get('/api/services/2/http/2')).json().state.phase
+  const { revision } = await fetchState(server)
+  edge.report(revision)
+  await until('the service is live', async () => (await phase()) === 'live')
   expect((await client.patch('/api/nodes/2/disable')).json()).toMatchObject({
     enabled: false,
     status: 'offline',
   })
-  expect((await revision()).revision).toBeGreaterThan(before.revision)
+  expect(await phase()).toBe('applying')
+  edge.report(revision + 1)
+  await until('the edge has applied it', async () => (await phase()) === 'live')
+  await edge.close()
   expect((await client.patch('/api/nodes/2/enable')).json().enabled).toBe(true)
   expect((await client.patch('/api/nodes/2/enable', { enabled: false })).statusCode).toBe(422)
 })

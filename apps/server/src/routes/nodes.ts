@@ -1,8 +1,8 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { getNodeFile } from '../core/node-keys.ts'
-import { listNodes } from '../core/node-list.ts'
-import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes.ts'
+import { getNodeFile } from '../core/nodes/keys.ts'
+import { listNodes } from '../core/nodes/list.ts'
+import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes/nodes.ts'
 import { patchRoute, route } from '../http/route.ts'
 import { streamNodes } from './node-streams.ts'
 
@@ -20,8 +20,8 @@ export function nodeRoutes(app: FastifyInstance): void {
   route(app, endpoints.disableNode, ({ context, actor, params }) =>
     setNodeEnabled(context, actor, params.id, false),
   )
-  route(app, endpoints.downloadNode, async ({ context, actor, params, reply }) => {
-    const { filename, text } = await getNodeFile(context, actor, params.id)
+  route(app, endpoints.downloadNode, async ({ context, actor, params, query, reply }) => {
+    const { filename, text } = await getNodeFile(context, actor, params.id, query.replace === 'true')
     return reply
       .type('text/plain; charset=utf-8')
       .header('content-disposition', `attachment; filename="${filename}"`)

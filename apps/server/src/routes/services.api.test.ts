@@ -86,6 +86,25 @@ describe('the backend host', () => {
     expect(fieldsOf(await create(local, fresh({ backendHost: '' })))).toEqual(['backendHost'])
   })
 
+  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '::1'])(
+    '%s of a plain node is the node itself',
+    async (backendHost) => {
+      const made = await create(plain, fresh({ backendHost }))
+      expect([made.statusCode, made.json()]).toMatchObject([201, { backendHost: null }])
+      const { id } = made.json()
+      const patched = await client.patch(`/api/services/${plain}/http/${id}`, { backendHost })
+      expect([patched.statusCode, patched.json()]).toMatchObject([200, { backendHost: null }])
+      expect((await routeOf(id))?.backend.host).toBeNull()
+    },
+  )
+
+  it.each(['127.0.0.2', 'x.localhost', '10.64.0.2', '::ffff:127.0.0.1'])(
+    '%s of a plain node is refused',
+    async (backendHost) => {
+      expect(fieldsOf(await create(plain, fresh({ backendHost })))).toEqual(['backendHost'])
+    },
+  )
+
   it('of a gateway lies in its networks, which the message names', async () => {
     const [error] = errorsOf(await create(gateway, fresh({ backendHost: '192.168.8.2' })))
     expect(error).toMatchObject({ field: 'backendHost' })
@@ -189,6 +208,21 @@ describe('changing', () => {
     expect((await routeOf(id))?.domain).toBe('moved.example.com')
   })
 
+  it('to blank sets what has a default back to it', async () => {
+    for (const blank of [null, '']) {
+      const blanks = { backendProto: blank, backendPort: blank }
+      const made = await create(plain, fresh({ ...blanks }))
+      expect([made.statusCode, made.json()]).toMatchObject([201, { backendProto: 'http', backendPort: 80 }])
+      const url = `/api/services/${plain}/http/${made.json().id}`
+      await client.patch(url, { backendProto: 'https', backendPort: 8443 })
+      const cleared = await client.patch(url, { ...blanks, skipValidation: blank })
+      expect([cleared.statusCode, cleared.json()]).toMatchObject([
+        200,
+        { backendProto: 'http', backendPort: 80 },
+      ])
+    }
+  })
+
   it('of another node, or by an id in the body, is refused', async () => {
     const a = (await create(plain, fresh())).json()
     const b = (await create(plain, fresh({ name: 'untouched' }))).json()
@@ -270,6 +304,22 @@ describe("the console's own service", () => {
   })
 })
 
+it('a domain that became the public host keeps no path of the console', async () => {
+  const first = await startTestServer({ world: { resolver: { resolve: async () => ['203.0.113.1'] } } })
+  const domain = 'moved.example.com'
+  const node = (await (await first.signIn()).post('/api/nodes', { name: 'a' })).json().id
+  const form = { name: 'api', domain, pathLocation: '/api', skipValidation: true }
+  const made = await (await first.signIn()).post(`/api/services/${node}/http`, form)
+  await first.close({ keepData: true })
+  const settings = { POSTERN_PUBLIC_HOST: domain }
+  const second = await startTestServer({ dataDir: first.dataDir, settings })
+  const user = await second.signIn()
+  const url = `/api/services/${node}/http`
+  expect(fieldsOf(await user.patch(`${url}/${made.json().id}`, { name: 'x' }))).toEqual(['pathLocation'])
+  expect(fieldsOf(await user.post(url, { ...form, pathLocation: '/docs' }))).toEqual(['pathLocation'])
+  await second.close()
+})
+
 describe('the lists', () => {
   it('are by node, by domain, or of all', async () => {
     const node = (await client.post('/api/nodes', { name: 'lists' })).json().id
@@ -309,6 +359,12 @@ describe('the state', () => {
     edge.report(revision + 1, { problems: [{ scope, message: 'printer.lan does not resolve' }] })
     await until('failed', async () => (await phase()).phase === 'failed')
     expect((await phase()).problem).toBe('printer.lan does not resolve')
+    edge.report(revision + 1)
+    edge.send({ type: 'backends', isFirst: true, backends: [{ service: service.id, trouble: 'timeout' }] })
+    await until('unanswered', async () => (await phase()).phase === 'unanswered')
+    expect((await phase()).problem).toMatch(/^The connection to the service timed out/)
+    edge.send({ type: 'backends', isFirst: true, backends: [] })
+    await until('live', async () => (await phase()).phase === 'live')
     edge.close()
     await until('applying again', async () => (await phase()).problem === 'No edge is connected')
   })

@@ -1,9 +1,10 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { WebSocketServer } from 'ws'
 
 /**
  * A web program whose answers show what reached it: JSON with method, url, headers and the body's length.
- * WebSocket messages come back as they went. `/slow?ms=` answers late, `/close` ends without an answer.
+ * WebSocket messages come back as they went. `/slow?ms=` answers late, `/close` ends without an answer, `/drip?ms=` sends
+ * a numbered line ten times a second for so long, and `end`.
  * Usage: node echo.ts PORT
  */
 const port = Number(process.argv[2])
@@ -16,6 +17,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const url = new URL(request.url ?? '/', 'http://echo')
     if (url.pathname.endsWith('/close')) return request.socket.destroy()
+    if (url.pathname.endsWith('/drip')) return drip(response, Number(url.searchParams.get('ms')))
     const { method, headers } = request
     const body = JSON.stringify({ port, method, url: request.url, headers, length })
     setTimeout(
@@ -24,6 +26,16 @@ const server = createServer((request, response) => {
     )
   })
 })
+
+function drip(response: ServerResponse, ms: number): void {
+  let left = Math.min(ms, 120_000) / 100
+  const timer = setInterval(() => {
+    if (left-- > 0) return void response.write(`${left}\n`)
+    clearInterval(timer)
+    response.end('end\n')
+  }, 100)
+  response.on('close', () => clearInterval(timer))
+}
 
 new WebSocketServer({ server }).on('connection', (socket) => {
   socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))

@@ -1,7 +1,6 @@
 import { Download, ListX, Pause, Play, WrapText } from 'lucide-react'
-import { Button } from '../../ui/Button.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import { IconButton } from '../../ui/IconButton.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
 import { LOG_LEVELS } from './log-line.ts'
 import type { LogViewState } from './use-log-view.ts'

@@ -1,17 +1,18 @@
 import { endpoints } from '@postern/contract/endpoints'
+import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
+import { ArrowDown } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useStream } from '../../api/stream.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Skeleton } from '../../ui/Table.tsx'
 import { saveFile } from '../../util/save-file.ts'
 import { LiveMark } from '../LiveMark.tsx'
-import { LogFoot } from './LogFoot.tsx'
 import { LogRow } from './LogRow.tsx'
 import { LogTools } from './LogTools.tsx'
-import { type Follow, useFollow } from './use-follow.ts'
-import { useLogLines } from './use-log-lines.ts'
-import { type LogViewState, useLogView } from './use-log-view.ts'
+import { type Follow, type LogViewState, useFollow, useLogLines, useLogView } from './use-log-view.ts'
+import './LogView.css'
 
 interface Props {
   /** Either a domain, or a service by type and id. */
@@ -85,7 +86,7 @@ function NoLines({ view, subject }: { view: LogViewState; subject: string }) {
       <EmptyState
         door="ajar"
         title="Waiting for requests"
-        text={`Each request to ${subject} appears here when it ends.`}
+        text={`Each request to ${subject} appears here as it completes.`}
       />
     )
   return (
@@ -102,4 +103,51 @@ function NoLines({ view, subject }: { view: LogViewState; subject: string }) {
 function saveLines(view: LogViewState, subject: string): void {
   const text = view.shown.map((line) => `${line.text}\n`).join('')
   saveFile(`${subject}.log`, new Blob([text], { type: 'text/plain' }))
+}
+
+/** How much is kept and shown, and whether the newest line is being followed. */
+function LogFoot({ view, follow }: { view: LogViewState; follow: Follow }) {
+  const { lines, shown, isPaused, waiting } = view
+  return (
+    <footer className="logs-foot">
+      <p>
+        {shown.length < lines.length && (
+          <>
+            <b>{shown.length}</b> shown,{' '}
+          </>
+        )}
+        <b>{lines.length}</b> of {LIMITS.logLines} lines kept
+      </p>
+      {follow.isFollowing ? (
+        <p className="sub">
+          {isPaused ? pausedWords(waiting) : 'Following the newest line. Scroll up to hold.'}
+        </p>
+      ) : (
+        <Button variant="ghost" size="sm" icon={ArrowDown} onClick={follow.toEnd}>
+          Jump to the newest line
+        </Button>
+      )}
+    </footer>
+  )
+}
+
+function pausedWords(waiting: number): string {
+  if (waiting === 0) return 'Paused. No new lines since.'
+  return waiting === 1 ? 'Paused. 1 new line waits.' : `Paused. ${waiting} new lines wait.`
+}
+
+/** The log view while its service is loaded: on a wide screen nothing moves when it comes. */
+export function LogSkeleton() {
+  return (
+    <>
+      <h1 className="sr">Real Time Logs</h1>
+      <div className="head logs-head waiting">
+        <Skeleton width={18} />
+      </div>
+      <div className="tools waiting">
+        <Skeleton width={40} />
+      </div>
+      <div className="logpane" aria-busy="true" />
+    </>
+  )
 }

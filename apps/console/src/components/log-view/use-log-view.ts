@@ -1,5 +1,6 @@
-import { useMemo, useState } from 'react'
-import { countLevels, filterLines, toggleLevel } from './log-buffer.ts'
+import { LIMITS } from '@postern/contract/limits'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { appendLines, clearLines, countLevels, EMPTY_BUFFER, filterLines, toggleLevel } from './log-buffer.ts'
 import type { FilterLevel, LogLine } from './log-line.ts'
 
 const NOTHING_HIDDEN: ReadonlySet<FilterLevel> = new Set()
@@ -38,3 +39,78 @@ function countAfter(lines: readonly LogLine[], key: number): number {
 }
 
 export type LogViewState = ReturnType<typeof useLogView>
+
+/** Lines are drawn together this often, however fast they come. */
+const FLUSH_MS = 50
+
+export interface LogLines {
+  lines: readonly LogLine[]
+  push: (texts: readonly string[]) => void
+  clear: () => void
+}
+
+/** The newest lines of a stream. `push` may be called thousands of times a second. */
+export function useLogLines(): LogLines {
+  const [buffer, setBuffer] = useState(EMPTY_BUFFER)
+  const waiting = useRef<string[]>([])
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+
+  const flush = useCallback(() => {
+    timer.current = undefined
+    const texts = waiting.current
+    waiting.current = []
+    setBuffer((buffer) => appendLines(buffer, texts))
+  }, [])
+  const push = useCallback(
+    (texts: readonly string[]) => {
+      // A tab in the background draws seldom; what waits is capped like what is kept.
+      waiting.current = [...waiting.current, ...texts].slice(-LIMITS.logLines)
+      timer.current ??= setTimeout(flush, FLUSH_MS)
+    },
+    [flush],
+  )
+  const clear = useCallback(() => {
+    waiting.current = []
+    setBuffer(clearLines)
+  }, [])
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
+  return { lines: buffer.lines, push, clear }
+}
+
+/** How near to the end counts as being there; a fraction of a pixel is lost by scaled screens. */
+const NEAR_PX = 24
+
+export interface Follow {
+  pane: RefObject<HTMLDivElement | null>
+  isFollowing: boolean
+  onScroll: () => void
+  toEnd: () => void
+}
+
+/** Keeps a scrolling pane at its end while the person is there; scrolling up holds it. */
+export function useFollow(content: unknown): Follow {
+  const pane = useRef<HTMLDivElement>(null)
+  const [isFollowing, setFollowing] = useState(true)
+
+  const toEnd = useCallback(() => {
+    setFollowing(true)
+    const box = pane.current
+    if (box) box.scrollTop = box.scrollHeight
+  }, [])
+  const onScroll = useCallback(() => {
+    const box = pane.current
+    if (box) setFollowing(box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX)
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new content is what moves the end
+  useLayoutEffect(() => {
+    const box = pane.current
+    if (box && isFollowing) box.scrollTop = box.scrollHeight
+  }, [content, isFollowing])
+  return { pane, isFollowing, onScroll, toEnd }
+}

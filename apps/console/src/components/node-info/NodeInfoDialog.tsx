@@ -1,15 +1,25 @@
-import type { CreatedNode } from '@postern/contract/nodes'
-import { useConfig } from '../../hooks/use-config.ts'
+import type { Config } from '@postern/contract/config'
+import type { CreatedNode, Node } from '@postern/contract/nodes'
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { useConfig } from '../../hooks/installation.ts'
 import { useLeaveGuard } from '../../hooks/use-leave-guard.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
-import { CopyField } from '../../ui/CopyField.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton, CopyField } from '../../ui/CopyButton.tsx'
 import { confirm } from '../../ui/confirm.ts'
-import { InfoDialog } from '../../ui/InfoDialog.tsx'
-import { ConnectTerminal } from './ConnectTerminal.tsx'
-import { DownloadWay } from './DownloadWay.tsx'
-import { InstallHint } from './InstallHint.tsx'
-import '../../styles/terminal.css'
+import { InfoDialog } from '../../ui/Dialog.tsx'
+import { installCommand } from '../../util/install-command.ts'
+import { useNodeActions } from '../use-node-actions.tsx'
+import {
+  type CommandPart,
+  connectCommandText,
+  renderConnectCommand,
+  renderShortConnectCommand,
+} from './connect-command.ts'
+import { Terminal } from './Terminal.tsx'
+import './NodeInfoDialog.css'
 
 interface Props {
   node: CreatedNode
@@ -46,9 +56,10 @@ export function NodeInfoDialog({ node, onClose }: Props) {
         </Banner>
         {config && <InstallHint config={config} />}
         {config && <ConnectTerminal config={config} token={node.token} />}
+        {config && <ShortCommand config={config} token={node.token} />}
         <p className="hint">
-          The token is stored on the machine when the command has run. If it is lost before that, delete this
-          node and create it anew.
+          The token is stored on the machine when the command has run. If you lose it first, delete this node
+          and create it again.
         </p>
       </section>
       <section aria-labelledby="way-2">
@@ -69,4 +80,84 @@ function confirmLeave(): Promise<boolean> {
     cancelButtonText: 'Stay',
     acceptButtonText: 'Leave',
   })
+}
+
+/** How the CLI comes onto the machine, for those who do not have it there yet. */
+function InstallHint({ config }: { config: Config }) {
+  const command = installCommand(config)
+  if (command === null) return null
+  return (
+    <div className="field">
+      <span className="label">No CLI on that machine yet? Install it there as root first</span>
+      <CopyField label="Install command" value={command} />
+    </div>
+  )
+}
+
+const RESULTS = ['Configuring postern...', 'Connecting node...', 'Connection established!']
+
+/** The command as a demo with the token hidden; copying gives the real one. */
+function ConnectTerminal({ config, token }: { config: Config; token: string }) {
+  const parts = renderConnectCommand(location.origin, config)
+  return (
+    <Terminal
+      command={<CommandLine parts={parts} />}
+      results={RESULTS}
+      action={
+        <CopyButton
+          size="sm"
+          variant="ghost"
+          text="Copy command"
+          label="Copy command"
+          value={connectCommandText(parts, token)}
+        />
+      }
+    />
+  )
+}
+
+/** The command with the token among its options, for a machine that nobody else uses. */
+function ShortCommand({ config, token }: { config: Config; token: string }) {
+  const parts = renderShortConnectCommand(location.origin, config)
+  return (
+    <div className="field">
+      <span className="label">Shorter, but other users of that machine can see the token while it runs</span>
+      <div className="secret">
+        <code className="input mono">
+          <CommandLine parts={parts} />
+        </code>
+        <CopyButton value={connectCommandText(parts, token)} label="Copy short command" />
+      </div>
+    </div>
+  )
+}
+
+const LOOKS = { text: undefined, flag: 'fl', secret: 'se' } as const
+
+/** A command in its colours. */
+function CommandLine({ parts }: { parts: readonly CommandPart[] }) {
+  return parts.map(({ kind, text }) => (
+    <span key={text} className={LOOKS[kind]}>
+      {text}
+    </span>
+  ))
+}
+
+/** The other way into the tunnel: a file for any WireGuard client. */
+function DownloadWay({ node }: { node: Node }) {
+  const { download } = useNodeActions()
+  const [busy, setBusy] = useState(false)
+  const fetchFile = async () => {
+    setBusy(true)
+    await download(node)
+    setBusy(false)
+  }
+  return (
+    <div className="way2">
+      <p>Import the file into any WireGuard client. It holds a private key.</p>
+      <Button icon={Download} busy={busy} onClick={fetchFile}>
+        Download Configuration
+      </Button>
+    </div>
+  )
 }

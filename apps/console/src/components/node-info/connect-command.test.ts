@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { connectCommandText, connectUrl, renderConnectCommand } from './connect-command.ts'
+import {
+  connectCommandText,
+  connectUrl,
+  renderConnectCommand,
+  renderShortConnectCommand,
+} from './connect-command.ts'
 
 const config = { publicUrl: 'https://postern.example.com:8443', caFingerprint: 'sha256:ab12' }
 
@@ -22,16 +27,25 @@ describe('connectUrl', () => {
 describe('the connect command', () => {
   it('shows SECRET and copies the token, with the fingerprint of an https address', () => {
     const parts = renderConnectCommand('http://127.0.0.1:3000', config)
+    const rest = 'postern connect --url=https://postern.example.com:8443 --token - --fingerprint=sha256:ab12'
+    expect(parts.map((part) => part.text).join('')).toBe(`echo SECRET | ${rest}`)
+    expect(connectCommandText(parts, 'ptn_1')).toBe(`echo ptn_1 | ${rest}`)
+  })
+
+  it('has a short form with the token among the options', () => {
+    const parts = renderShortConnectCommand('https://postern.example.com', config)
     expect(parts.map((part) => part.text).join('')).toBe(
-      'postern connect --url=https://postern.example.com:8443 --token=SECRET --fingerprint=sha256:ab12',
+      'postern connect --url=https://postern.example.com --token=SECRET --fingerprint=sha256:ab12',
     )
-    expect(connectCommandText(parts, 'pst_1')).toBe(
-      'postern connect --url=https://postern.example.com:8443 --token=pst_1 --fingerprint=sha256:ab12',
+    expect(connectCommandText(parts, 'ptn_1')).toBe(
+      'postern connect --url=https://postern.example.com --token=ptn_1 --fingerprint=sha256:ab12',
     )
   })
 
   it('pins nothing over plain http', () => {
     const parts = renderConnectCommand('http://192.168.1.5:3000', config)
-    expect(connectCommandText(parts, 't')).toBe('postern connect --url=http://192.168.1.5:3000 --token=t')
+    expect(connectCommandText(parts, 't')).toBe(
+      'echo t | postern connect --url=http://192.168.1.5:3000 --token -',
+    )
   })
 })

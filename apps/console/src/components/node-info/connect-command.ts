@@ -19,18 +19,37 @@ function isLoopback(host: string): boolean {
   )
 }
 
-/** The command in parts to be drawn, with the token hidden. Only https has a certificate to be pinned. */
-export function renderConnectCommand(
-  origin: string,
-  config: Pick<Config, 'publicUrl' | 'caFingerprint'>,
-): CommandPart[] {
+type Server = Pick<Config, 'publicUrl' | 'caFingerprint'>
+
+/**
+ * The command in parts to be drawn, with the token hidden. The token comes by standard input, from a command that is
+ * part of the shell: what is on a command line is shown to every user of that machine while it runs.
+ */
+export function renderConnectCommand(origin: string, config: Server): CommandPart[] {
+  return [
+    { kind: 'text', text: 'echo ' },
+    { kind: 'secret', text: HIDDEN },
+    { kind: 'text', text: ' | ' },
+    ...renderCall(origin, config, [{ kind: 'flag', text: '--token -' }]),
+  ]
+}
+
+/** The same with the token among the options. */
+export function renderShortConnectCommand(origin: string, config: Server): CommandPart[] {
+  return renderCall(origin, config, [
+    { kind: 'flag', text: '--token=' },
+    { kind: 'secret', text: HIDDEN },
+  ])
+}
+
+/** Only https has a certificate to be pinned. */
+function renderCall(origin: string, config: Server, token: readonly CommandPart[]): CommandPart[] {
   const url = connectUrl(origin, config)
   const parts: CommandPart[] = [
     { kind: 'text', text: 'postern connect ' },
     { kind: 'flag', text: '--url=' },
     { kind: 'text', text: `${url} ` },
-    { kind: 'flag', text: '--token=' },
-    { kind: 'secret', text: HIDDEN },
+    ...token,
   ]
   if (!url.startsWith('https:')) return parts
   return [...parts, { kind: 'flag', text: ' --fingerprint=' }, { kind: 'text', text: config.caFingerprint }]

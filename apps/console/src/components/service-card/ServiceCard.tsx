@@ -1,26 +1,27 @@
+import { endpoints } from '@postern/contract/endpoints'
+import { LIMITS } from '@postern/contract/limits'
 import type { Node } from '@postern/contract/nodes'
 import type { HttpService } from '@postern/contract/services'
 import { Plus } from 'lucide-react'
-import { lazy, Suspense, useId, useState } from 'react'
+import { Suspense, useId, useState } from 'react'
 import { HttpServiceDialog } from '../../forms/dialogs.ts'
+import { useCardParams } from '../../table/list-params.ts'
+import { useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
-import { ServiceRows } from './ServiceRows.tsx'
-import { useNodeServices } from './use-node-services.ts'
-
-const ServiceInfoDialog = lazy(async () => ({
-  default: (await import('../service-info/ServiceInfoDialog.tsx')).ServiceInfoDialog,
-}))
-
-type Open = { form: HttpService | undefined } | { info: HttpService } | null
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { ServiceTable } from './ServiceTable.tsx'
 
 /** The HTTP services of a node, five at a time. */
 export function ServiceCard({ node }: { node: Node }) {
   const titleId = useId()
-  const [open, setOpen] = useState<Open>(null)
-  const services = useNodeServices(node.id)
-  const close = () => setOpen(null)
+  const [form, setForm] = useState<{ service: HttpService | undefined } | null>(null)
+  const services = useList({
+    endpoint: endpoints.listNodeServices,
+    state: useCardParams(LIMITS.cardPageSize),
+    input: { params: { nodeId: node.id, type: 'http' } },
+  })
   const add = (
-    <Button size="sm" icon={Plus} onClick={() => setOpen({ form: undefined })}>
+    <Button size="sm" icon={Plus} onClick={() => setForm({ service: undefined })}>
       Add Service
     </Button>
   )
@@ -30,15 +31,21 @@ export function ServiceCard({ node }: { node: Node }) {
         <h2 id={titleId}>HTTP Services</h2>
         {add}
       </header>
-      <ServiceRows
-        services={services}
-        add={add}
-        onInfo={(info) => setOpen({ info })}
-        onEdit={(form) => setOpen({ form })}
+      <ServiceTable
+        list={services}
+        onEdit={(service) => setForm({ service })}
+        empty={
+          <EmptyState
+            door="ajar"
+            title="No HTTP services yet"
+            text="Publish a web service of this node under a domain or a path."
+          >
+            {add}
+          </EmptyState>
+        }
       />
       <Suspense>
-        {open && 'form' in open && <HttpServiceDialog node={node} service={open.form} onClose={close} />}
-        {open && 'info' in open && <ServiceInfoDialog service={open.info} onClose={close} />}
+        {form && <HttpServiceDialog node={node} service={form.service} onClose={() => setForm(null)} />}
       </Suspense>
     </section>
   )

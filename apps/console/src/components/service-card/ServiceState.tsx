@@ -1,10 +1,11 @@
 import type { HttpService } from '@postern/contract/services'
-import { Check, CircleAlert, Power } from 'lucide-react'
-import { Spinner } from '../../ui/Spinner.tsx'
+import { Check, CircleAlert, Power, Unplug } from 'lucide-react'
+import { Spinner } from '../../ui/Button.tsx'
+import './ServiceState.css'
 
 type Stated = Pick<HttpService, 'enabled' | 'state'>
 
-/** Whether a service is carried, and in words why not. What is fine is quiet. */
+/** Whether a service is carried and answers, and in words why not. What is fine is quiet. */
 export function ServiceState({ service }: { service: Stated }) {
   return (
     <>
@@ -14,11 +15,13 @@ export function ServiceState({ service }: { service: Stated }) {
   )
 }
 
-/** What keeps a service from being carried, in words; nothing when it is as it should be. */
+const TONES = { live: 'why', applying: 'why', unanswered: 'why warn', failed: 'why bad' } as const
+
+/** What keeps a service from being carried or from answering, in words; nothing when it is as it should be. */
 export function ServiceProblem({ service }: { service: Stated }) {
   const { phase, problem } = service.state
   if (!service.enabled || phase === 'live' || !problem) return null
-  return <p className={phase === 'failed' ? 'why bad' : 'why'}>{problem}</p>
+  return <p className={TONES[phase]}>{problem}</p>
 }
 
 export function ServicePhase({ service }: { service: Stated }) {
@@ -37,11 +40,17 @@ export function ServicePhase({ service }: { service: Stated }) {
         Live
       </span>
     )
-  const failed = phase === 'failed'
+  const { icon, words } = PHASES[phase]
   return (
     <span className={`phase ${phase}`}>
-      {failed ? <CircleAlert className="ic" /> : <Spinner />}
-      {failed ? 'Failed' : 'Applying'}
+      {icon}
+      {words}
     </span>
   )
 }
+
+const PHASES = {
+  applying: { icon: <Spinner />, words: 'Applying' },
+  unanswered: { icon: <Unplug className="ic" />, words: 'Not answering' },
+  failed: { icon: <CircleAlert className="ic" />, words: 'Failed' },
+} as const

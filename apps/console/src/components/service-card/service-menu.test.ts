@@ -5,6 +5,7 @@ import { serviceMenu } from './service-menu.ts'
 const verb = () => undefined
 const verbs = { info: verb, logs: verb, enable: verb, disable: verb, remove: verb }
 const service: HttpService = {
+  type: 'http',
   id: 1,
   nodeId: 2,
   name: 'web',

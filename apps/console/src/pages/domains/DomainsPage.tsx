@@ -1,44 +1,169 @@
+import type { Domain } from '@postern/contract/domains'
 import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
-import { Plus } from 'lucide-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { Pencil, Plus, ScrollText, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { useApi } from '../../api/context.ts'
+import { ask } from '../../components/ask.ts'
 import { Page } from '../../components/Page.tsx'
 import { DomainDialog } from '../../forms/dialogs.ts'
+import { useConfig } from '../../hooks/installation.ts'
+import { useAddressParams } from '../../table/list-params.ts'
+import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
-import { useListParams } from '../../table/use-list-params.ts'
-import { Button } from '../../ui/Button.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Button, Spinner } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Menu } from '../../ui/Menu.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
-import { DomainsTable } from './DomainsTable.tsx'
-import '../../styles/domains.css'
+import type { Column } from '../../ui/Table.tsx'
+import { formatDate } from '../../util/time.ts'
+import { domainUrl, urls } from '../../util/urls.ts'
+import { DomainServices } from './DomainServices.tsx'
+import './DomainsPage.css'
+
+const COLUMNS: readonly Column<Domain>[] = [
+  {
+    head: 'Domain',
+    width: 'w-30',
+    className: 'c-name',
+    render: ({ domain }) => <DomainLink domain={domain} />,
+  },
+  { head: 'SSL Certs', className: 'c-full', render: (domain) => <CertificateCell domain={domain} /> },
+  {
+    head: 'Created At',
+    width: 'w-day',
+    className: 'tn',
+    label: 'Created At',
+    render: (domain) => formatDate(domain.created_at),
+  },
+]
 
 export function DomainsPage() {
-  const [params, setParams] = useListParams(LIMITS.pageSize)
-  const [isAdding, setAdding] = useState(false)
-  const domains = useList({
-    endpoint: endpoints.listDomains,
-    params,
-    onPage: (page) => setParams({ page }, { replace: true }),
-  })
+  const [form, setForm] = useState<{ domain: Domain | undefined } | null>(null)
+  const domains = useList({ endpoint: endpoints.listDomains, state: useAddressParams(LIMITS.pageSize) })
+  const add = (
+    <Button variant="primary" icon={Plus} onClick={() => setForm({ domain: undefined })}>
+      Add Domain
+    </Button>
+  )
   return (
     <Page title="Domains">
       <header className="head">
         <h1>Domains</h1>
-        <div className="acts">
-          <Button variant="primary" icon={Plus} onClick={() => setAdding(true)}>
-            Add Domain
-          </Button>
-        </div>
+        <div className="acts">{add}</div>
       </header>
       <div className="tools">
         <SearchField
           label="Search domains"
           placeholder="Search domain"
-          value={params.search}
-          onSearch={(search) => setParams({ search }, { replace: true })}
+          value={domains.params.search}
+          onSearch={(search) => domains.change({ search }, { replace: true })}
         />
       </div>
-      <DomainsTable domains={domains} params={params} onParams={setParams} onAdd={() => setAdding(true)} />
-      <Suspense>{isAdding && <DomainDialog onClose={() => setAdding(false)} />}</Suspense>
+      <QueryTable
+        className="domains"
+        caption="Domains"
+        noun="domains"
+        list={domains}
+        columns={COLUMNS}
+        renderMenu={(domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />}
+        expand={{
+          label: ({ domain }) => `Services of ${domain}`,
+          render: ({ domain }) => <DomainServices domain={domain} />,
+        }}
+        empty={
+          <EmptyState
+            door="ajar"
+            title="No domains yet"
+            text="Add a domain that points to this server, then publish services under it."
+          >
+            {add}
+          </EmptyState>
+        }
+        noMatch={<NothingMatches list={domains} text="No domain has this in its name." />}
+      />
+      <Suspense>{form && <DomainDialog domain={form.domain} onClose={() => setForm(null)} />}</Suspense>
     </Page>
   )
+}
+
+function DomainLink({ domain }: { domain: string }) {
+  const publicUrl = useConfig().data?.publicUrl
+  return (
+    <a className="mono" href={domainUrl(domain, publicUrl)} target="_blank" rel="noreferrer">
+      {domain}
+    </a>
+  )
+}
+
+function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) {
+  const navigate = useNavigate()
+  const remove = useRemoveDomain()
+  return (
+    <Menu
+      label={`Actions for ${domain.domain}`}
+      groups={[
+        [
+          {
+            text: 'Logs Monitor',
+            icon: ScrollText,
+            onSelect: () => navigate(urls.domainLogs(domain.domain)),
+          },
+        ],
+        [{ text: 'Edit Domain', icon: Pencil, onSelect: onEdit }],
+        [{ text: 'Delete Domain', icon: Trash2, danger: true, onSelect: () => remove(domain) }],
+      ]}
+    />
+  )
+}
+
+function useRemoveDomain() {
+  const api = useApi()
+  const queries = useQueryClient()
+  return ({ id, domain }: Domain) =>
+    ask({
+      question: {
+        title: 'Delete domain',
+        description: (
+          <>
+            <b>{domain}</b> and its certificate are removed for good. This is not possible while services use
+            it.
+          </>
+        ),
+        variant: 'danger',
+        icon: Trash2,
+        acceptButtonText: 'Yes, delete it!',
+      },
+      act: () => api.call(endpoints.deleteDomain, { params: { id } }),
+      done: 'Domain deleted successfully!',
+      refresh: () => queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] }),
+    })
+}
+
+/** Whose certificate a domain has and in what state it is; a failure says why. */
+function CertificateCell({ domain }: { domain: Domain }) {
+  const { certificate } = domain
+  return (
+    <span className="cert">
+      <span className="who">Self Signed</span>
+      {certificate.status === 'valid' && <Badge kind="mute">Valid</Badge>}
+      {certificate.status === 'failed' && <Badge kind="bad">Failed</Badge>}
+      {certificate.status === 'pending' && (
+        <Badge kind="wait">
+          <Spinner />
+          Pending
+        </Badge>
+      )}
+      <span className={certificate.status === 'failed' ? 'sub bad' : 'sub'}>{detailText(domain)}</span>
+    </span>
+  )
+}
+
+function detailText({ certificate, skipValidation }: Domain): string {
+  if (certificate.status === 'failed') return certificate.error ?? 'The reason is not known.'
+  const until = certificate.notAfter ? `until ${formatDate(certificate.notAfter)}` : ''
+  return [until, skipValidation ? 'validation skipped' : ''].filter(Boolean).join(', ')
 }

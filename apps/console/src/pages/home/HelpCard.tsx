@@ -1,5 +1,5 @@
 import { ArrowUpRight, BookOpen, type LucideIcon, Mail, Star, Terminal } from 'lucide-react'
-import { useConfig } from '../../hooks/use-config.ts'
+import { useConfig } from '../../hooks/installation.ts'
 import { serverUrls } from '../../util/urls.ts'
 
 interface HelpLink {

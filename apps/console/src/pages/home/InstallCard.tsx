@@ -1,9 +1,9 @@
 import { ArrowUpRight } from 'lucide-react'
 import { wordsForError } from '../../api/api-error.ts'
-import { useConfig } from '../../hooks/use-config.ts'
+import { useConfig } from '../../hooks/installation.ts'
 import { Banner } from '../../ui/Banner.tsx'
-import { CopyField } from '../../ui/CopyField.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
+import { CopyField } from '../../ui/CopyButton.tsx'
+import { Skeleton } from '../../ui/Table.tsx'
 import { installCommand } from '../../util/install-command.ts'
 import { serverUrls } from '../../util/urls.ts'
 
@@ -33,7 +33,7 @@ function Command() {
   if (config.isError)
     return (
       <Banner kind="bad" role="alert">
-        <p>The command could not be made. {wordsForError(config.error)}</p>
+        <p>Couldn't load the install command. {wordsForError(config.error)}</p>
       </Banner>
     )
   if (!config.data)

@@ -1,19 +1,24 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { ScrollRestoration, useLocation } from 'react-router'
-import { CrumbSlot } from '../../components/Crumbs.tsx'
-import { usePreload } from '../../hooks/use-preload.ts'
-import { useSidebarExpanded } from '../../stores/sidebar.ts'
+import { Outlet, ScrollRestoration, useLocation } from 'react-router'
+import { useSession } from '../../api/context.ts'
+import { useHints } from '../../api/use-hints.ts'
+import { CrumbSlot } from '../../components/Page.tsx'
+import { preloadForms } from '../../forms/dialogs.ts'
+import { useSidebarExpanded } from '../../stores/preference.ts'
+import { preloadConfirm } from '../../ui/ConfirmHost.tsx'
 import { confirmStore } from '../../ui/confirm.ts'
+import { PRELOAD_DELAY } from '../../util/constants.ts'
 import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
 import { TopBar } from './TopBar.tsx'
-import { useDrawer } from './use-drawer.ts'
+import './Layout.css'
 
 /** Sidebar, top bar and the page between them. */
 export function Layout({ children }: { children: ReactNode }) {
   const [expanded, setExpanded] = useSidebarExpanded()
   const [slot, setSlot] = useState<HTMLElement | null>(null)
   const drawer = useDrawer()
+  const hints = useHints()
   useFocusOnNavigation()
   useQuestionsEndWithPage()
   usePreload()
@@ -27,7 +32,7 @@ export function Layout({ children }: { children: ReactNode }) {
         data-sidebar={expanded ? 'expanded' : 'collapsed'}
         data-drawer={drawer.isOpen ? 'open' : undefined}
       >
-        <Sidebar expanded={expanded} onExpandedChange={setExpanded} />
+        <Sidebar expanded={expanded} onExpandedChange={setExpanded} hints={hints} />
         {/* The key for closing is Escape; this is only the pointer's way. */}
         <div className="drawer-scrim" onPointerDown={drawer.close} />
         <div className="col" inert={drawer.isOpen}>
@@ -57,4 +62,51 @@ function useFocusOnNavigation(): void {
     last.current = pathname
     document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
   }, [pathname])
+}
+
+/** Pages stand inside the shell; signed out, which only the not-found page can be, they stand alone. */
+export function SessionFrame() {
+  const session = useSession()
+  if (session.token() === null) return <Outlet />
+  return (
+    <Layout>
+      <Outlet />
+    </Layout>
+  )
+}
+
+/** The sidebar as a drawer on narrow screens: it closes on Escape, a click outside and a new page. */
+function useDrawer() {
+  const { key } = useLocation()
+  const [openAt, setOpenAt] = useState<string | null>(null)
+  const isOpen = openAt === key
+  useEffect(() => {
+    if (!isOpen) return
+    const trigger = document.activeElement
+    document.querySelector<HTMLElement>('#side a')?.focus()
+    const onKey = (event: KeyboardEvent) => event.key === 'Escape' && setOpenAt(null)
+    // A screen that grows shows the sidebar again in its own place.
+    const wide = window.matchMedia('(min-width: 901px)')
+    const onWide = () => setOpenAt(null)
+    window.addEventListener('keydown', onKey)
+    wide.addEventListener('change', onWide)
+    return () => {
+      window.removeEventListener('keydown', onKey)
+      wide.removeEventListener('change', onWide)
+      if (trigger instanceof HTMLElement) requestAnimationFrame(() => trigger.focus())
+    }
+  }, [isOpen])
+  return { isOpen, open: () => setOpenAt(key), close: () => setOpenAt(null) }
+}
+
+/** Loads what is likely to be opened next, once the page is at rest. */
+function usePreload(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      Promise.all([preloadForms(), preloadConfirm()]).catch((error: unknown) =>
+        console.warn('The dialogs could not be loaded yet', error),
+      )
+    }, PRELOAD_DELAY)
+    return () => clearTimeout(timer)
+  }, [])
 }

@@ -1,10 +1,10 @@
+import { useEffect, useState } from 'react'
 import { absentEdges, brokenParts } from '../../components/platform.ts'
-import { useConfig } from '../../hooks/use-config.ts'
-import { useLasting } from '../../hooks/use-lasting.ts'
+import { useConfig, useEdges } from '../../hooks/installation.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
 import { serverUrls } from '../../util/urls.ts'
-import { useEdges } from './queries.ts'
+import './PlatformBanners.css'
 
 /** What keeps the whole installation from working, across the top of every page. */
 export function PlatformBanners() {
@@ -34,4 +34,18 @@ export function PlatformBanners() {
       )}
     </div>
   )
+}
+
+/** Whether something has been so for `ms` without a break. */
+function useLasting(is: boolean, ms: number): boolean {
+  const [lasts, setLasts] = useState(false)
+  useEffect(() => {
+    if (!is) return
+    const timer = setTimeout(() => setLasts(true), ms)
+    return () => {
+      clearTimeout(timer)
+      setLasts(false)
+    }
+  }, [is, ms])
+  return is && lasts
 }

@@ -1,17 +1,32 @@
-import { BookOpen, CodeXml, Globe, House, type LucideIcon, Mail, PanelLeft, Workflow } from 'lucide-react'
+import {
+  BookOpen,
+  CircleAlert,
+  CircleCheck,
+  CodeXml,
+  Globe,
+  House,
+  type LucideIcon,
+  Mail,
+  PanelLeft,
+  Workflow,
+} from 'lucide-react'
 import { Link, NavLink } from 'react-router'
+import type { StreamState } from '../../api/open-stream.ts'
 import { Glyph } from '../../components/Glyph.tsx'
-import { useConfig } from '../../hooks/use-config.ts'
-import { IconButton } from '../../ui/IconButton.tsx'
+import { platformState } from '../../components/platform.ts'
+import { useConfig, useEdges } from '../../hooks/installation.ts'
+import { IconButton, Spinner } from '../../ui/Button.tsx'
+import { Tooltip } from '../../ui/Tooltip.tsx'
 import { serverUrls, urls } from '../../util/urls.ts'
-import { SyncMark } from './SyncMark.tsx'
+import './Sidebar.css'
 
 interface Props {
   expanded: boolean
   onExpandedChange: (expanded: boolean) => void
+  hints: StreamState
 }
 
-export function Sidebar({ expanded, onExpandedChange }: Props) {
+export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
   return (
     <aside className="side" id="side" aria-label="Sidebar">
       <div className="brand">
@@ -40,7 +55,7 @@ export function Sidebar({ expanded, onExpandedChange }: Props) {
       </nav>
       <div className="side-foot">
         <HelpLinks />
-        <SyncMark />
+        <SyncMark hints={hints} />
       </div>
     </aside>
   )
@@ -76,5 +91,48 @@ function HelpLinks() {
         </li>
       ))}
     </ul>
+  )
+}
+
+const ICONS = {
+  ok: <CircleCheck className="ic" />,
+  applying: <Spinner />,
+  problem: <CircleAlert className="ic" />,
+} as const
+
+/** Whether the data plane runs what the console shows; the reason is its tooltip. */
+function SyncMark({ hints }: { hints: StreamState }) {
+  const edges = useEdges()
+  if (!edges.data && !edges.isError) return null
+  const state = edges.data && hints !== 'reconnecting' ? platformState(edges.data) : UNKNOWN
+  return (
+    <Tooltip focusable className={`sync ${state.kind}`} text={<Details lines={state.details} />}>
+      {ICONS[state.kind]}
+      <span>
+        {state.text}
+        {state.revision !== null && <span className="mono"> r{state.revision}</span>}
+      </span>
+    </Tooltip>
+  )
+}
+
+const UNKNOWN = {
+  kind: 'problem',
+  text: "Can't reach the server",
+  revision: null,
+  details: ['The server did not say whether changes are in force.'],
+} as const
+
+function Details({ lines }: { lines: readonly string[] }) {
+  const shown = lines.slice(0, 5)
+  return (
+    <>
+      {shown.map((line) => (
+        <span className="line" key={line}>
+          {line}{' '}
+        </span>
+      ))}
+      {lines.length > shown.length && <span className="line">and {lines.length - shown.length} more</span>}
+    </>
   )
 }

@@ -3,10 +3,11 @@ import { useMutation } from '@tanstack/react-query'
 import { BookOpen, CircleHelp, CodeXml, LogOut, Mail, Menu as MenuIcon } from 'lucide-react'
 import { useApi, useSession } from '../../api/context.ts'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
-import { useConfig } from '../../hooks/use-config.ts'
-import { IconButton } from '../../ui/IconButton.tsx'
+import { useConfig } from '../../hooks/installation.ts'
+import { IconButton } from '../../ui/Button.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { serverUrls } from '../../util/urls.ts'
+import './TopBar.css'
 
 interface Props {
   drawerOpen: boolean

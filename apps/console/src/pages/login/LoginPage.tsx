@@ -3,7 +3,7 @@ import { ThemeToggle } from '../../components/ThemeToggle.tsx'
 import { serverUrls } from '../../util/urls.ts'
 import { LoginArt } from './LoginArt.tsx'
 import { LoginForm } from './LoginForm.tsx'
-import '../../styles/login.css'
+import './LoginPage.css'
 
 export function LoginPage() {
   return (

@@ -8,7 +8,6 @@ import { LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
 import { RecordError } from '../../components/RecordError.tsx'
 import { urls } from '../../util/urls.ts'
-import '../../styles/logs.css'
 
 /** The requests of all services of a domain, as they end. */
 export function DomainLogsPage() {

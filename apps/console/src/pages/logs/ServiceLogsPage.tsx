@@ -4,21 +4,18 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { apiQuery } from '../../api/queries.ts'
-import { LogSkeleton } from '../../components/log-view/LogSkeleton.tsx'
-import { LogView } from '../../components/log-view/LogView.tsx'
+import { LogSkeleton, LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
 import { RecordError } from '../../components/RecordError.tsx'
 import { PublicAccess } from '../../components/service-card/PublicAccess.tsx'
 import { urls } from '../../util/urls.ts'
-import '../../styles/logs.css'
-import '../../styles/service.css'
 
 /** The requests of one service, as they end. */
 export function ServiceLogsPage() {
   const params = useParams()
   const [nodeId, id] = [Number(params.nodeId), Number(params.id)]
   const api = useApi()
-  const query = useQuery(apiQuery(api, endpoints.getHttpService, { params: { nodeId, id } }))
+  const query = useQuery(apiQuery(api, endpoints.getService, { params: { nodeId, type: 'http', id } }))
   const service = query.data
   return (
     <Page

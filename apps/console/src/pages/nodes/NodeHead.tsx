@@ -1,11 +1,16 @@
 import type { Node } from '@postern/contract/nodes'
+import { Download, Pencil, Power, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
+import { useNavigate } from 'react-router'
 import type { StreamState } from '../../api/open-stream.ts'
 import { LiveMark } from '../../components/LiveMark.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
+import { useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog } from '../../forms/dialogs.ts'
+import { Menu } from '../../ui/Menu.tsx'
 import { StatusDot } from '../../ui/StatusDot.tsx'
-import { NodeMenu } from './NodeMenu.tsx'
+import { urls } from '../../util/urls.ts'
+import './NodeHead.css'
 
 interface Props {
   node: Node
@@ -40,6 +45,7 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
             </div>
           )}
         </dl>
+        {node.problem && <p className="why bad">{node.problem}</p>}
       </div>
       <div className="acts">
         {streamState === 'lost' && <LiveMark state={streamState} />}
@@ -53,4 +59,39 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
 /** Lines break between two networks and, by the unbreakable space, not inside one. */
 function subnetsText({ gatewayNetworks }: Node): string {
   return (gatewayNetworks ?? []).map((network) => `${network.interface}:\u00a0${network.subnet}`).join(', ')
+}
+
+interface MenuProps {
+  node: Node
+  onEdit: () => void
+  onChanged: () => void
+}
+
+/** What can be done with a node on its own page; after its deletion the list is shown. */
+function NodeMenu({ node, onEdit, onChanged }: MenuProps) {
+  const navigate = useNavigate()
+  const actions = useNodeActions()
+  const connection = async () => {
+    const done = await (node.enabled ? actions.disconnect(node) : actions.connect(node))
+    if (done) onChanged()
+  }
+  const remove = async () => {
+    if (await actions.remove(node)) await navigate(urls.nodes())
+  }
+  return (
+    <Menu
+      label={`Actions for ${node.name}`}
+      text="Actions"
+      groups={[
+        [
+          { text: 'Edit Node', icon: Pencil, onSelect: onEdit },
+          { text: 'Download Config', icon: Download, onSelect: () => actions.download(node) },
+        ],
+        [
+          { text: node.enabled ? 'Disconnect' : 'Connect', icon: Power, onSelect: connection },
+          { text: 'Delete Node', icon: Trash2, danger: true, onSelect: remove },
+        ],
+      ]}
+    />
+  )
 }

@@ -1,13 +1,20 @@
+import { endpoints } from '@postern/contract/endpoints'
+import { Node } from '@postern/contract/nodes'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
+import { useApi } from '../../api/context.ts'
+import { apiQuery, keyOf, putNewer } from '../../api/queries.ts'
+import { useStream } from '../../api/stream.ts'
 import { Page } from '../../components/Page.tsx'
 import { isMissing, RecordError } from '../../components/RecordError.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
+import { Bytes } from '../../ui/Bytes.tsx'
+import { RelativeTime } from '../../ui/RelativeTime.tsx'
+import { Skeleton } from '../../ui/Table.tsx'
+import { LOST_STREAM_POLL } from '../../util/constants.ts'
 import { urls } from '../../util/urls.ts'
-import { NodeFacts } from './NodeFacts.tsx'
 import { NodeHead } from './NodeHead.tsx'
-import { NodeSkeleton } from './NodeSkeleton.tsx'
-import { useNode } from './use-node.ts'
-import '../../styles/node.css'
+import './NodePage.css'
 
 const WAY = { text: 'Client / Nodes', to: urls.nodes() }
 
@@ -45,4 +52,84 @@ export function NodePage() {
       )}
     </Page>
   )
+}
+
+/** What the tunnel shows of a node. */
+export function NodeFacts({ node }: { node: Node }) {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Client IP</dt>
+        <dd className="mono">{node.clientIp ?? <span className="none">-</span>}</dd>
+      </div>
+      <div>
+        <dt>Latest Handshake</dt>
+        <dd>
+          <RelativeTime time={node.latestHandshakeTimestamp} />
+        </dd>
+      </div>
+      <div>
+        <dt>Transmitted</dt>
+        <dd>
+          <Bytes bytes={node.transferTx} />
+        </dd>
+      </div>
+      <div>
+        <dt>Received</dt>
+        <dd>
+          <Bytes bytes={node.transferRx} />
+        </dd>
+      </div>
+      <div>
+        <dt>Send all internet traffic through the VPN</dt>
+        <dd>{node.allowInternet ? 'Yes' : 'No'}</dd>
+      </div>
+    </dl>
+  )
+}
+
+const FACTS = ['client', 'handshake', 'transmitted', 'received', 'internet']
+
+/** The page of a node while it is loaded, of the same heights. */
+function NodeSkeleton() {
+  return (
+    <div className="node-page" aria-busy="true">
+      <div className="head node-head waiting">
+        <Skeleton width={18} />
+      </div>
+      <div className="facts">
+        {FACTS.map((fact) => (
+          <div key={fact}>
+            <Skeleton width={60} />
+          </div>
+        ))}
+      </div>
+      <div className="card waiting">
+        <Skeleton width={12} />
+      </div>
+    </div>
+  )
+}
+
+/** One node, followed live: each message of its stream replaces it. */
+function useNode(id: number) {
+  const api = useApi()
+  const queries = useQueryClient()
+  const input = { params: { id } }
+  const streamState = useStream(endpoints.streamNodes, {
+    query: { id },
+    reconnect: false,
+    onMessage: (data) => {
+      const node = Node.safeParse(data)
+      if (!node.success)
+        return console.error('The stream sent a node that could not be understood', node.error)
+      putNewer(queries, keyOf(endpoints.getNode, input), () => node.data)
+    },
+  })
+  const query = useQuery({
+    ...apiQuery(api, endpoints.getNode, input),
+    // A lost stream is not opened again; the figures then move more slowly.
+    refetchInterval: streamState === 'lost' && LOST_STREAM_POLL,
+  })
+  return { query, streamState }
 }

@@ -1,53 +1,192 @@
+import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
-import { Plus } from 'lucide-react'
+import { Node } from '@postern/contract/nodes'
+import { Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import * as z from 'zod/mini'
 import { LiveMark } from '../../components/LiveMark.tsx'
+import { NodeType } from '../../components/NodeType.tsx'
 import { Page } from '../../components/Page.tsx'
-import { NodeDialog } from '../../forms/dialogs.ts'
-import { useListParams } from '../../table/use-list-params.ts'
+import { useNodeActions } from '../../components/use-node-actions.tsx'
+import { HttpServiceDialog, NodeDialog } from '../../forms/dialogs.ts'
+import { useAddressParams } from '../../table/list-params.ts'
+import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
+import { type List, useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Pills } from '../../ui/Pills.tsx'
+import { Kilobytes } from '../../ui/Bytes.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Menu, type MenuItem } from '../../ui/Menu.tsx'
+import { RelativeTime } from '../../ui/RelativeTime.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
-import { NodesTable } from './NodesTable.tsx'
-import { useNodes } from './use-nodes.ts'
+import { Pills } from '../../ui/Select.tsx'
+import { StatusDot } from '../../ui/StatusDot.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { urls } from '../../util/urls.ts'
 
 const TYPES = [
   { value: '', text: 'View All' },
   { value: 'nodes', text: 'Nodes' },
   { value: 'gateways', text: 'Gateways' },
 ] as const
+const LIVE = { stream: endpoints.streamNodes, rows: z.array(Node) }
+
+const COLUMNS: readonly Column<Node>[] = [
+  {
+    head: 'Status',
+    hiddenHead: true,
+    width: 'w-dot',
+    className: 'c-dot',
+    render: (node) => !node.isLocal && <StatusDot status={node.status} />,
+  },
+  {
+    head: 'Name',
+    width: 'w-26',
+    className: 'c-name',
+    sortBy: 'name',
+    render: (node) => (
+      <>
+        <Link to={urls.node(node.id)}>{node.name}</Link> <span className="sub mono">{node.address}</span>
+        {node.problem && <p className="why bad">{node.problem}</p>}
+      </>
+    ),
+  },
+  { head: 'Type', width: 'w-12', className: 'c-badge', render: (node) => <NodeType node={node} /> },
+  {
+    head: 'Latest Handshake',
+    sortBy: 'latestHandshakeTimestamp',
+    label: 'Latest Handshake',
+    render: (node) => <RelativeTime time={node.latestHandshakeTimestamp} />,
+  },
+  {
+    head: 'Received (KB)',
+    width: 'w-15',
+    className: 'r',
+    sortBy: 'transferRx',
+    label: 'Received (KB)',
+    render: (node) => <Kilobytes bytes={node.transferRx} />,
+  },
+  {
+    head: 'Transmitted (KB)',
+    width: 'w-15',
+    className: 'r',
+    sortBy: 'transferTx',
+    label: 'Transmitted (KB)',
+    render: (node) => <Kilobytes bytes={node.transferTx} />,
+  },
+]
+
+type Open = { form: Node | undefined } | { expose: Node } | null
 
 export function NodesPage() {
-  const [params, setParams] = useListParams(LIMITS.pageSize)
-  const [isAdding, setAdding] = useState(false)
-  const nodes = useNodes(params, (page) => setParams({ page }, { replace: true }))
+  const [open, setOpen] = useState<Open>(null)
+  const nodes = useList({
+    endpoint: endpoints.listNodes,
+    state: useAddressParams(LIMITS.pageSize),
+    live: LIVE,
+  })
+  const { params, change } = nodes
+  const add = () => setOpen({ form: undefined })
+  const close = () => setOpen(null)
   return (
     <Page title="Client / Nodes">
       <header className="head">
         <h1>Client / Nodes</h1>
         <div className="acts">
-          <Button variant="primary" icon={Plus} onClick={() => setAdding(true)}>
+          <Button variant="primary" icon={Plus} onClick={add}>
             Add Client
           </Button>
         </div>
       </header>
       <div className="tools">
-        <Pills
-          label="Type"
-          options={TYPES}
-          value={params.type}
-          onValueChange={(type) => setParams({ type })}
-        />
+        <Pills label="Type" options={TYPES} value={params.type} onValueChange={(type) => change({ type })} />
         <SearchField
           label="Search nodes"
           placeholder="Search name or address"
           value={params.search}
-          onSearch={(search) => setParams({ search }, { replace: true })}
+          onSearch={(search) => change({ search }, { replace: true })}
         />
         <LiveMark state={nodes.streamState} />
       </div>
-      <NodesTable nodes={nodes} params={params} onParams={setParams} onAdd={() => setAdding(true)} />
-      <Suspense>{isAdding && <NodeDialog onClose={() => setAdding(false)} />}</Suspense>
+      <QueryTable
+        className="nodes"
+        caption="Nodes"
+        noun="nodes"
+        list={nodes}
+        columns={COLUMNS}
+        renderMenu={(node) => (
+          <NodeMenu
+            node={node}
+            onEdit={() => setOpen({ form: node })}
+            onExpose={() => setOpen({ expose: node })}
+          />
+        )}
+        // The local node is always there and is none that a person added.
+        isEmpty={({ data, total }) => total === data.filter((node) => node.isLocal).length}
+        empty={
+          <EmptyState
+            door="ajar"
+            title="No nodes yet"
+            text="You haven't added any node yet. Once you add nodes, they will appear here for easy management."
+          >
+            <Button variant="primary" icon={Plus} onClick={add}>
+              Add Node
+            </Button>
+          </EmptyState>
+        }
+        noMatch={<NoMatch list={nodes} />}
+      />
+      <Suspense>
+        {open && 'form' in open && <NodeDialog node={open.form} onClose={close} />}
+        {open && 'expose' in open && <HttpServiceDialog node={open.expose} onClose={close} />}
+      </Suspense>
     </Page>
+  )
+}
+
+function NoMatch({ list }: { list: List<Node> }) {
+  const { search, type } = list.params
+  const viewAll = type !== '' && <Button onClick={() => list.change({ type: '' })}>View All</Button>
+  const kind = type === 'gateways' ? 'gateway' : 'node'
+  if (search !== '')
+    return (
+      <NothingMatches list={list} text={`No ${kind} has this in its name or address.`}>
+        {viewAll}
+      </NothingMatches>
+    )
+  return (
+    <EmptyState
+      door="dashed"
+      title={`No ${kind}s yet`}
+      text={type === 'gateways' ? 'No node acts as a network gateway.' : 'No plain node has been added.'}
+    >
+      {viewAll}
+    </EmptyState>
+  )
+}
+
+/** The local node can only be looked at and expose services. */
+function NodeMenu({ node, onEdit, onExpose }: { node: Node; onEdit: () => void; onExpose: () => void }) {
+  const navigate = useNavigate()
+  const actions = useNodeActions()
+  const own = (...items: MenuItem[]) => (node.isLocal ? [] : items)
+  const power: MenuItem = node.enabled
+    ? { text: 'Disconnect', icon: Power, onSelect: () => actions.disconnect(node) }
+    : { text: 'Connect', icon: Power, onSelect: () => actions.connect(node) }
+  return (
+    <Menu
+      label={`Actions for ${node.name}`}
+      groups={[
+        [
+          { text: 'View Node Details', icon: Eye, onSelect: () => navigate(urls.node(node.id)) },
+          ...own({ text: 'Edit Node', icon: Pencil, onSelect: onEdit }),
+        ],
+        [
+          { text: 'Expose HTTP', icon: Globe, onSelect: onExpose },
+          ...own({ text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }),
+        ],
+        own(power, { text: 'Delete Node', icon: Trash2, danger: true, onSelect: () => actions.remove(node) }),
+      ]}
+    />
   )
 }

@@ -1,0 +1,98 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { createExec } from '@postern/host/exec'
+import { afterEach, expect, test } from 'vitest'
+import type { Context } from '../context.ts'
+import { writePrivate } from '../files.ts'
+import { renderHelp, runCli } from './cli.ts'
+import { renderUnit } from './service.ts'
+import { formatSize } from './status.ts'
+
+const directory = mkdtempSync(`${tmpdir()}/postern-agent-`)
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+const exec = createExec()
+
+async function run(isRoot: boolean, ...args: string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const context: Context = {
+    io: {
+      out: (text) => out.push(text),
+      err: (text) => err.push(text),
+      colour: false,
+      readInput: async () => '',
+    },
+    environment: { url: undefined, token: undefined, configDir: directory, path: '', noColour: true },
+    exec,
+    version: '1.2.3',
+    self: { program: 'node', args: [] },
+    isRoot,
+    now: Date.now,
+    random: Math.random,
+    signal: new AbortController().signal,
+  }
+  const code = await runCli(context, args)
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
+
+test('help, version and failures; nothing but data on standard output', async () => {
+  expect(await run(false, '--version')).toEqual({ code: 0, out: '1.2.3', err: '' })
+  expect((await run(false, 'connect', '--help')).out).toContain('--fingerprint')
+  expect(await run(false, 'connect')).toMatchObject({ code: 3, out: '' })
+  expect(await run(false, 'toString')).toMatchObject({ code: 2, out: '' })
+  expect(await run(false)).toMatchObject({ code: 2, out: '' })
+  expect(JSON.parse((await run(false, 'status', '--json')).out).error.code).toBe('not-root')
+})
+
+test('status without anything stored', async () => {
+  const { code, out } = await run(true, 'status', '--json')
+  expect(code).toBe(12)
+  expect(JSON.parse(out)).toMatchObject({ state: 'not-connected', server: null })
+})
+
+test('a directory in which somebody else can put things is refused', async () => {
+  mkdirSync(`${directory}/run`, { recursive: true })
+  for (const path of [directory, `${directory}/run`]) {
+    chmodSync(path, 0o777)
+    for (const command of ['connect', 'disconnect', 'status', 'run']) {
+      const outcome = await run(true, command)
+      expect(outcome.code).toBe(1)
+      expect(outcome.err).toBe(`postern: ${path} must belong to root, and nobody else may write to it`)
+    }
+    chmodSync(path, 0o755)
+  }
+  expect((await run(true, 'status')).code).toBe(12)
+})
+
+test('the help fits a terminal', () => {
+  expect(
+    Math.max(
+      ...renderHelp()
+        .split('\n')
+        .map((line) => line.length),
+    ),
+  ).toBeLessThanOrEqual(90)
+})
+
+test('sizes', () => {
+  expect([0, 1023, 1024, 1.5 * 1024 ** 2].map(formatSize)).toEqual(['0 B', '1023 B', '1.0 KB', '1.5 MB'])
+})
+
+test('private files', async () => {
+  await writePrivate(`${directory}/new/secret`, 'x')
+  expect(statSync(`${directory}/new/secret`).mode & 0o777).toBe(0o600)
+  expect(statSync(`${directory}/new`).mode & 0o777).toBe(0o700)
+  expect(readFileSync(`${directory}/new/secret`, 'utf8')).toBe('x')
+})
+
+test('systemd accepts the unit', async () => {
+  const unit = `${directory}-postern-agent.service`
+  writeFileSync(unit, renderUnit(['/usr/bin/env', '/opt/a b/%n$x', 'run', '--config-dir', '/etc/postern']))
+  const { code, stderr } = await exec.run('systemd-analyze', ['verify', '--man=no', unit])
+  rmSync(unit)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('the memory of the agent, with its keys, is never dumped to the disk', () => {
+  expect(renderUnit(['postern'])).toContain('\nLimitCORE=0\n')
+})

@@ -1,0 +1,62 @@
+import type { Context } from '../context.ts'
+import { AgentError, messageOf } from '../errors.ts'
+import { EXIT_CODES, exitCodeOf } from '../exit-codes.ts'
+import type { Command } from './command.ts'
+import { connect } from './connect.ts'
+import { disconnect } from './disconnect.ts'
+import { run } from './run.ts'
+import { status } from './status.ts'
+
+const COMMANDS: Readonly<Record<string, Command>> = { connect, disconnect, status, run }
+
+/** Runs one command line (without program and file). @returns the exit code. */
+export async function runCli(context: Context, args: readonly string[]): Promise<number> {
+  const json = args.includes('--json')
+  try {
+    return exitCodeOf(await dispatch(context, args))
+  } catch (error) {
+    const code = error instanceof AgentError ? error.code : 'failed'
+    const message = messageOf(error)
+    if (json) context.io.out(JSON.stringify({ error: { code, message } }))
+    else context.io.err(`postern: ${message}`)
+    return exitCodeOf(code)
+  }
+}
+
+async function dispatch(context: Context, args: readonly string[]) {
+  const [name, ...rest] = args
+  const command = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command) {
+    if (!rest.includes('--help') && !rest.includes('-h')) return await command.execute(context, rest)
+    context.io.out(command.help)
+    return 'ok'
+  }
+  if (name === '--version' || name === '-V') context.io.out(context.version)
+  else if (name === '--help' || name === '-h') context.io.out(renderHelp())
+  else if (name === undefined) throw new AgentError('usage', `A command is needed.\n\n${renderHelp()}`)
+  else throw new AgentError('usage', `${name} is not a command. See: postern --help`)
+  return 'ok'
+}
+
+export function renderHelp(): string {
+  const commands = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(11)} ${summary}`)
+  const codes = Object.values(EXIT_CODES).map(
+    ([code, meaning]) => `  ${String(code).padStart(2)}  ${meaning}`,
+  )
+  return `postern: the agent that brings a machine into the tunnel of a Postern server
+
+Usage: postern COMMAND [OPTIONS]
+
+${commands.join('\n')}
+
+  --help      this text; after a command, its own
+  --version   the version
+
+Environment: POSTERN_URL, POSTERN_TOKEN, POSTERN_AGENT_DIR (like --config-dir), NO_COLOR
+
+Exit codes:
+${codes.join('\n')}
+
+Files: /etc/postern/agent.json (address, token, key; only root may read it),
+/etc/postern/last-good.json, /run/postern-agent/, postern-agent.service`
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { Context } from '../context.ts'
+import { parseFingerprint } from '../daemon/trust.ts'
+import { AgentError } from '../errors.ts'
+import { parseConnectOptions, parseServerUrl, readToken } from './connect-options.ts'
+
+test('the address of the server', () => {
+  expect(parseServerUrl('https://Edge.Example:8443/').origin).toBe('https://edge.example:8443')
+  expect(parseServerUrl('edge.example').origin).toBe('https://edge.example')
+  expect(parseServerUrl('http://127.0.0.1:3000').origin).toBe('http://127.0.0.1:3000')
+  for (const bad of [
+    'http://edge.example',
+    'https://a@b',
+    'https://a/b',
+    'https://a/?q',
+    'ftp://a',
+    'https://',
+  ])
+    expect(() => parseServerUrl(bad), bad).toThrow(AgentError)
+})
+
+test('fingerprints as people paste them', () => {
+  const plain = `sha256:${'0a'.repeat(32)}`
+  expect(parseFingerprint(plain)).toBe(plain)
+  expect(parseFingerprint(`SHA256:${'0A:'.repeat(31)}0A`)).toBe(plain)
+  expect(() => parseFingerprint('sha256:0a')).toThrow(AgentError)
+  expect(() => parseFingerprint(`sha1:${'0a'.repeat(32)}`)).toThrow(AgentError)
+})
+
+test('the token comes by standard input, as the console shows it', async () => {
+  const io = { readInput: async () => 'ptn_x\n' }
+  // Only the environment and the input are looked at.
+  const context = { environment: {}, io } as unknown as Context
+  const { token } = parseConnectOptions({ token: '-' }, context)
+  expect(token).toEqual({ kind: 'input' })
+  expect(await readToken(context, token, undefined)).toBe('ptn_x')
+})
+
+test('a token is one word, so that it begins no other header', () => {
+  // Only the environment is looked at.
+  const context = { environment: {} } as Context
+  const parse = (token: string) => parseConnectOptions({ token }, context).token
+  expect(parse(' ptn_x\n')).toEqual({ kind: 'text', text: 'ptn_x' })
+  for (const bad of ['a b', 'a\r\nHost: b', 'ü', 'x'.repeat(513)])
+    expect(() => parse(bad), bad).toThrow('That is no token')
+})

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import type { Context } from '../context.ts'
+import { parseFingerprint } from '../daemon/trust.ts'
+import { AgentError, messageOf } from '../errors.ts'
+import { findText, type Values } from './command.ts'
+
+const DEFAULT_INTERFACE = 'postern-node'
+const MAX_TOKEN = 4096
+
+export interface ConnectOptions {
+  /** Absent: the stored one. */
+  url: URL | undefined
+  token: { kind: 'text'; text: string } | { kind: 'file'; path: string } | { kind: 'input' } | undefined
+  fingerprint: string | undefined
+  caFile: string | undefined
+  interface: string | undefined
+  /** ms to wait until the tunnel carries traffic. */
+  patience: number
+  withSystemd: boolean
+}
+
+/** @throws AgentError `usage`. */
+export function parseConnectOptions(values: Values, { environment }: Context): ConnectOptions {
+  const fingerprint = findText(values, 'fingerprint')
+  const caFile = findText(values, 'ca-file')
+  if (fingerprint && caFile) throw new AgentError('usage', 'Use either --fingerprint or --ca-file')
+  const url = findText(values, 'url') ?? environment.url
+  return {
+    url: url === undefined ? undefined : parseServerUrl(url),
+    token: parseTokenSource(values, environment.token),
+    fingerprint: fingerprint && parseFingerprint(fingerprint),
+    caFile,
+    interface: parseInterface(findText(values, 'interface')),
+    patience: parseSeconds(findText(values, 'wait') ?? '30') * 1000,
+    withSystemd: values['no-service'] !== true,
+  }
+}
+
+/** The origin of the server. Without TLS the token could be read on the way, so only this machine is spoken to so. */
+export function parseServerUrl(text: string): URL {
+  let url: URL
+  try {
+    url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`)
+  } catch {
+    throw new AgentError('usage', '--url must be an address like https://postern.example.com')
+  }
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
+    throw new AgentError('usage', '--url must begin with https://')
+  if (url.pathname !== '/' || url.search || url.hash || url.username || url.password)
+    throw new AgentError('usage', '--url must be the address of the server only, without path, user or query')
+  return new URL(url.origin)
+}
+
+function parseTokenSource(values: Values, fromEnvironment: string | undefined): ConnectOptions['token'] {
+  const token = findText(values, 'token')
+  const path = findText(values, 'token-file')
+  if (token && path) throw new AgentError('usage', 'Use either --token or --token-file')
+  if (token === '-' || path === '-') return { kind: 'input' }
+  if (path) return { kind: 'file', path }
+  const text = token ?? fromEnvironment
+  return text === undefined ? undefined : { kind: 'text', text: checkToken(text) }
+}
+
+function parseSeconds(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
+  throw new AgentError('usage', '--wait must be a number of seconds from 1 to 999')
+}
+
+function parseInterface(name: string | undefined): string | undefined {
+  if (name !== undefined && !/^[a-z][a-z0-9-]{0,14}$/.test(name))
+    throw new AgentError(
+      'usage',
+      `--interface must be a short name of small letters and digits, like ${DEFAULT_INTERFACE}`,
+    )
+  return name
+}
+
+/** The token from where the person put it, or the stored one. */
+export async function readToken(
+  { io }: Context,
+  source: ConnectOptions['token'],
+  stored: string | undefined,
+): Promise<string> {
+  if (source?.kind === 'text') return source.text
+  if (source?.kind === 'input') return checkToken(await io.readInput(MAX_TOKEN))
+  if (source?.kind === 'file') return checkToken(await readTokenFile(source.path))
+  if (stored !== undefined) return stored
+  throw new AgentError(
+    'usage',
+    'A token is needed: --token-file FILE, POSTERN_TOKEN, --token - (standard input) or --token TOKEN',
+  )
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new AgentError('usage', `Cannot read the token: ${messageOf(error)}`)
+  }
+}
+
+/** A token goes into a header, where a line break would begin another one. */
+function checkToken(text: string): string {
+  const token = text.trim()
+  if (!/^[\x21-\x7e]{1,512}$/.test(token))
+    throw new AgentError('usage', 'That is no token: it must be one word of printable characters')
+  return token
+}
+
+export function chooseInterface(asked: string | undefined, stored: string | undefined): string {
+  return asked ?? stored ?? DEFAULT_INTERFACE
+}

@@ -1,0 +1,88 @@
+import { mkdir } from 'node:fs/promises'
+import { releaseLock, takeLock } from '@postern/host/lock'
+import type { Context } from '../context.ts'
+import { createConfigurationReader } from '../daemon/configuration.ts'
+import { createDaemon } from '../daemon/daemon.ts'
+import { createEndpoint, listAddresses } from '../daemon/endpoint.ts'
+import { isAnswering, probePorts } from '../daemon/health.ts'
+import { createLog } from '../daemon/log.ts'
+import { createServerClient } from '../daemon/server-client.ts'
+import { openServerSocket } from '../daemon/server-socket.ts'
+import { writeDaemonStatus } from '../daemon/status-file.ts'
+import { createTrust } from '../daemon/trust.ts'
+import { listNameServers } from '../dns/resolver.ts'
+import { createDnsService } from '../dns/service.ts'
+import { AgentError } from '../errors.ts'
+import type { AgentPaths } from '../paths.ts'
+import { type Credentials, findCredentials, findLastGood, writeLastGood } from '../store.ts'
+import { createTunnel } from '../tunnel/tunnel.ts'
+import { findTunnelState } from '../tunnel/wireguard.ts'
+import { defineCommand, requireRoot } from './command.ts'
+
+const PROBE_PATIENCE = 2000
+
+export const run = defineCommand({
+  summary: 'keep this machine in the tunnel, in the foreground (what the service runs)',
+  help: `Usage: postern run [--config-dir DIR]
+
+Keeps the tunnel as the server wants it until it is told to stop with SIGTERM or
+SIGINT, and says what changes on standard output. The tunnel itself stays: only
+'postern disconnect' takes it down. Needs what 'postern connect' has stored.`,
+  options: {},
+  parse: () => undefined,
+  async run(call) {
+    await requireRoot(call)
+    const { context, paths } = call
+    const credentials = await findCredentials(paths)
+    if (!credentials)
+      throw new AgentError(
+        'not-connected',
+        `Nothing is stored in ${paths.configDir}: use postern connect first`,
+      )
+    await mkdir(paths.runDir, { recursive: true, mode: 0o700 })
+    if (takeLock(paths.pid)) throw new AgentError('failed', `Another agent runs with ${paths.configDir}`)
+    try {
+      await runDaemon(context, paths, credentials)
+    } finally {
+      releaseLock(paths.pid)
+    }
+    return 'ok'
+  },
+})
+
+async function runDaemon(context: Context, paths: AgentPaths, credentials: Credentials): Promise<void> {
+  const { exec, now, random, version } = context
+  const server = new URL(credentials.url)
+  const access = { url: server, token: credentials.token, trust: createTrust(credentials.ca) }
+  const configuration = createConfigurationReader({
+    client: createServerClient(access),
+    publicKey: credentials.publicKey,
+    lastGood: await findLastGood(paths),
+    now,
+    random,
+    save: (config) => writeLastGood(paths, config),
+  })
+  const daemon = createDaemon({
+    version,
+    server,
+    configuration,
+    tunnel: createTunnel(exec, paths, credentials),
+    endpoint: createEndpoint(listAddresses),
+    dns: createDnsService({ listNameServers, random: (limit) => Math.floor(random() * limit) }),
+    observePeer: async () => (await findTunnelState(exec, credentials.interface))?.peer,
+    isAnswering: (address) => isAnswering(address, probePorts(server), PROBE_PATIENCE),
+    listAddresses,
+    listNameServers,
+    restartSocket: () => socket.restart(),
+    writeStatus: (status) => writeDaemonStatus(paths, status),
+    now,
+    random,
+    log: createLog(context.io.out, 1, now),
+  })
+  const socket = openServerSocket(access, { onHint: () => daemon.hint(), random })
+  try {
+    await daemon.run(context.signal)
+  } finally {
+    socket.close()
+  }
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { findHolder, isAlive, releaseLock } from '@postern/host/lock'
+import { DEFAULT_CONFIG_DIR } from '../config.ts'
+import type { Context } from '../context.ts'
+import { AgentError } from '../errors.ts'
+import type { AgentPaths } from '../paths.ts'
+
+const UNIT_DIR = '/etc/systemd/system'
+const STOP_WITHIN = 10_000
+
+/** The agent in the background: a unit of systemd where that runs, else a process of its own. */
+export async function startService(
+  context: Context,
+  paths: AgentPaths,
+  name: string,
+  withSystemd: boolean,
+): Promise<void> {
+  if (withSystemd && existsSync('/run/systemd/system')) await startUnit(context, paths, name)
+  else await startProcess(context, paths)
+}
+
+/** Stops it in whichever way it was started. The tunnel stays. */
+export async function stopService(context: Context, paths: AgentPaths, name: string): Promise<void> {
+  const unit = unitName(paths, name)
+  const file = `${UNIT_DIR}/${unit}`
+  if (existsSync(file)) {
+    await systemctl(context, 'disable', '--now', unit)
+    await rm(file, { force: true })
+    await systemctl(context, 'daemon-reload')
+  }
+  await stopProcess(paths)
+}
+
+function commandLine({ self }: Context, paths: AgentPaths): string[] {
+  return [self.program, ...self.args, 'run', '--config-dir', paths.configDir]
+}
+
+async function startProcess(context: Context, paths: AgentPaths): Promise<void> {
+  await mkdir(paths.runDir, { recursive: true, mode: 0o700 })
+  const [program = '', ...args] = commandLine(context, paths)
+  await context.exec.startDetached(program, args, { stdoutFile: paths.log, stderrFile: paths.log })
+}
+
+async function stopProcess(paths: AgentPaths): Promise<void> {
+  const daemon = findHolder(paths.pid)
+  if (daemon) {
+    process.kill(daemon.pid, 'SIGTERM')
+    for (let round = 0; round < STOP_WITHIN / 50 && isAlive(daemon); round++) await pause(50)
+    if (isAlive(daemon)) process.kill(daemon.pid, 'SIGKILL')
+  }
+  releaseLock(paths.pid)
+}
+
+function unitName(paths: AgentPaths, name: string): string {
+  return paths.configDir === DEFAULT_CONFIG_DIR ? 'postern-agent.service' : `postern-agent-${name}.service`
+}
+
+async function startUnit(context: Context, paths: AgentPaths, name: string): Promise<void> {
+  const unit = unitName(paths, name)
+  await writeFile(`${UNIT_DIR}/${unit}`, renderUnit(commandLine(context, paths)), { mode: 0o644 })
+  await systemctl(context, 'daemon-reload')
+  await systemctl(context, 'enable', unit)
+  await systemctl(context, 'restart', unit)
+}
+
+/** Only the main process is ended with the unit: a userspace tunnel started by it goes on carrying traffic. */
+export function renderUnit(command: readonly string[]): string {
+  return [
+    '[Unit]',
+    'Description=Postern agent: keeps this machine in the tunnel',
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Service]',
+    `ExecStart=${command.map(quote).join(' ')}`,
+    'Restart=always',
+    'RestartSec=2',
+    'KillMode=process',
+    'UMask=0077',
+    'LimitCORE=0',
+    'NoNewPrivileges=yes',
+    '',
+    '[Install]',
+    'WantedBy=multi-user.target',
+    '',
+  ].join('\n')
+}
+
+/** systemd reads `%` and `$` as its own, and takes a text in quotes as one argument. */
+function quote(text: string): string {
+  const escaped = text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')
+  return `"${escaped}"`
+}
+
+async function systemctl({ exec }: Context, ...args: string[]): Promise<void> {
+  const { code, stderr } = await exec.run('systemctl', args, { timeoutMs: 30_000 })
+  if (code !== 0) throw new AgentError('failed', `systemctl ${args.join(' ')}: ${stderr.trim()}`)
+}

@@ -1,0 +1,114 @@
+import { LIMITS } from '@postern/contract/limits'
+import { findHolder } from '@postern/host/lock'
+import { isAnswering, probePorts } from '../daemon/health.ts'
+import { type AgentState, findDaemonStatus } from '../daemon/status-file.ts'
+import type { Outcome } from '../exit-codes.ts'
+import { type Io, paint } from '../io.ts'
+import { findCredentials } from '../store.ts'
+import { findTunnelState } from '../tunnel/wireguard.ts'
+import { type Call, defineCommand, requireRoot } from './command.ts'
+
+export const status = defineCommand({
+  summary: 'say whether this machine is in the tunnel',
+  help: `Usage: postern status [--health] [--json] [--config-dir DIR]
+
+Shows the node, its address, its state, the last handshake and the traffic. The
+exit code is 0 only when the node is online.
+
+  --health        one word, after asking the other end of the tunnel right now
+  --json          one JSON object instead of words
+  --config-dir D  the agent of that directory (default /etc/postern)`,
+  options: { health: { type: 'boolean' } },
+  parse: (values) => ({ health: values.health === true }),
+  async run(call, { health }) {
+    await requireRoot(call)
+    const report = await observeStatus(call, health)
+    const { io, now } = call.context
+    if (call.json) io.out(JSON.stringify(report))
+    else if (health) io.out(report.state)
+    else io.out(renderStatus(io, report, now()))
+    return report.outcome
+  },
+})
+
+export interface StatusReport {
+  state: AgentState | 'stopped' | 'not-connected'
+  outcome: Outcome
+  problem: string | null
+  notes: string[]
+  node: { id: number; name: string } | null
+  addresses: string[]
+  interface: string | null
+  server: string | null
+  serverReachable: boolean
+  endpoint: string | null
+  /** ms since the epoch. */
+  latestHandshake: number | null
+  /** Bytes. */
+  rx: number
+  tx: number
+  version: string
+}
+
+/** The daemon's own word, corrected by what the tunnel shows this very moment. */
+async function observeStatus({ context, paths }: Call, isProbing: boolean): Promise<StatusReport> {
+  const credentials = await findCredentials(paths)
+  const said = await findDaemonStatus(paths)
+  const isRunning = findHolder(paths.pid) !== undefined
+  const peer = credentials && (await findTunnelState(context.exec, credentials.interface))?.peer
+  const base = {
+    notes: said?.notes ?? [],
+    node: said?.node ?? null,
+    addresses: said?.addresses ?? [],
+    interface: credentials?.interface ?? null,
+    server: credentials?.url ?? null,
+    serverReachable: isRunning && said?.serverReachable === true,
+    endpoint: peer?.endpoint ?? null,
+    latestHandshake: peer?.latestHandshake ?? null,
+    rx: peer?.rx ?? 0,
+    tx: peer?.tx ?? 0,
+    version: context.version,
+  }
+  const worse = (state: StatusReport['state'], outcome: Outcome, problem: string) =>
+    ({ ...base, state, outcome, problem }) satisfies StatusReport
+  if (!credentials) return worse('not-connected', 'not-connected', 'Use postern connect first')
+  if (!isRunning) return worse('stopped', 'not-connected', 'The agent does not run: use postern connect')
+  if (!said) return worse('connecting', 'not-connected', 'The agent has just been started')
+  if (said.state !== 'online')
+    return { ...base, state: said.state, outcome: said.outcome, problem: said.problem }
+  if (context.now() - (peer?.latestHandshake ?? 0) >= LIMITS.handshakeStale)
+    return worse('no-handshake', 'no-handshake', 'The last handshake is more than three minutes ago')
+  const target = said.edgeAddress ?? ''
+  if (isProbing && !(await isAnswering(target, probePorts(new URL(credentials.url)), 3000)))
+    return worse('no-traffic', 'no-traffic', `${target} inside the tunnel does not answer`)
+  return { ...base, state: 'online', outcome: 'ok', problem: null }
+}
+
+function renderStatus(io: Io, report: StatusReport, now: number): string {
+  const { node, latestHandshake } = report
+  const shade = report.state === 'online' ? 'green' : report.state === 'connecting' ? 'yellow' : 'red'
+  const age =
+    latestHandshake === null ? 'never' : `${Math.max(0, Math.round((now - latestHandshake) / 1000))} s ago`
+  const rows: [string, string | null][] = [
+    ['State', paint(io, shade, report.state)],
+    ['Problem', report.problem],
+    ...report.notes.map((note): [string, string] => ['Note', note]),
+    ['Node', node && `${node.name} (${node.id})`],
+    ['Address', report.addresses.join(', ') || null],
+    ['Interface', report.interface],
+    ['Server', report.server && `${report.server}${report.serverReachable ? '' : ' (not reachable)'}`],
+    ['Endpoint', report.endpoint],
+    ['Handshake', report.interface && age],
+    ['Received', report.interface && formatSize(report.rx)],
+    ['Transmitted', report.interface && formatSize(report.tx)],
+  ]
+  return rows.flatMap(([label, text]) => (text ? [`${label.padEnd(12)} ${text}`] : [])).join('\n')
+}
+
+/** Bytes in the unit that keeps the number short. */
+export function formatSize(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)))
+  const number = bytes / 1024 ** power
+  return `${power === 0 ? number : number.toFixed(1)} ${units[power]}`
+}

@@ -1,0 +1,76 @@
+import type { SecureContext } from 'node:tls'
+import { AgentConfig, type RegisterKey } from '@postern/contract/agent'
+import { type Endpoint, pathOf } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints'
+import { ErrorBody } from '@postern/contract/errors'
+import { AgentError } from '../errors.ts'
+import { parseJson } from '../files.ts'
+import { printable } from '../io.ts'
+import { type HttpAnswer, networkReason, request } from './http.ts'
+import { findTrustProblem } from './trust.ts'
+
+export interface ServerAccess {
+  url: URL
+  token: string
+  /** Not used for plain http, which only reaches this machine. */
+  trust: SecureContext
+}
+
+/** What the agent asks of the server. Each call throws AgentError with the reason in words. */
+export interface ServerClient {
+  getConfig(): Promise<AgentConfig>
+  registerKey(publicKey: string): Promise<AgentConfig>
+}
+
+export function createServerClient(access: ServerAccess): ServerClient {
+  const registration = (publicKey: string): RegisterKey => ({ publicKey })
+  return {
+    getConfig: () => call(access, endpoints.agentConfig),
+    registerKey: (publicKey) => call(access, endpoints.registerKey, registration(publicKey)),
+  }
+}
+
+async function call(access: ServerAccess, endpoint: Endpoint, body?: object): Promise<AgentConfig> {
+  const answer = await send(access, endpoint, body)
+  if (answer.status !== 200) throw refusal(access.url, answer)
+  const config = parseJson(answer.body, AgentConfig)
+  if (config) return config
+  throw new AgentError('server-answer', `${access.url.host} does not answer like a Postern server`)
+}
+
+async function send(access: ServerAccess, endpoint: Endpoint, body?: object): Promise<HttpAnswer> {
+  const { url, token, trust } = access
+  try {
+    return await request(new URL(pathOf(endpoint), url), {
+      method: endpoint.method,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      trust,
+      timeoutMs: 15_000,
+      maxBytes: 1024 * 1024,
+    })
+  } catch (error) {
+    const untrusted = findTrustProblem(url, error)
+    if (untrusted) throw new AgentError('certificate', untrusted, { cause: error })
+    const reason = networkReason(url.hostname, error)
+    throw new AgentError('server-unreachable', `Cannot reach the server: ${reason}`, { cause: error })
+  }
+}
+
+/** Only the server itself answers in JSON; a proxy's own 403 or 404 page says nothing about the token. */
+function refusal(url: URL, answer: HttpAnswer): AgentError {
+  const said = answer.type.includes('json') ? parseJson(answer.body, ErrorBody) : undefined
+  if (!said)
+    return new AgentError('server-answer', `${url.host} answers ${answer.status}: is this a Postern server?`)
+  const words = printable(said.message)
+  if ([401, 403, 404].includes(answer.status))
+    return new AgentError(
+      'token-refused',
+      `The server refuses the token (${words}). It was revoked, or its node was deleted, or it is mistyped.`,
+    )
+  return new AgentError('server-answer', `The server answers ${answer.status}: ${words}`)
+}

@@ -1,0 +1,144 @@
+import { AgentHint } from '@postern/contract/agent'
+import { pathOf } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints'
+import { type Backoff, createBackoff } from '@postern/host/backoff'
+import { WebSocket } from 'ws'
+import { parseJson } from '../files.ts'
+import type { ServerAccess } from './server-client.ts'
+
+/** The line over which the server says that something changed. It comes back by itself until closed. */
+export interface ServerSocket {
+  /** Starts anew: after a sleep the old connection may look alive for minutes. */
+  restart(): void
+  close(): void
+}
+
+export interface SocketEvents {
+  /** Connected, or told of a change: in both cases it is time to read the configuration. */
+  onHint(): void
+  random(): number
+}
+
+const PING_EVERY = 25_000
+/** Each hint has the configuration read and the tunnel looked at. */
+const HINT_GAP = 500
+/** Frames between two pings. A server says far less; one that floods us is left alone for a while. */
+const MAX_MESSAGES = 1000
+const REFUSED_FIRST = 60_000
+const REFUSED_LAST = 600_000
+
+export function openServerSocket(access: ServerAccess, events: SocketEvents): ServerSocket {
+  const lost = createBackoff({ first: 1000, most: 60_000, random: events.random })
+  const refused = createBackoff({ first: REFUSED_FIRST, most: REFUSED_LAST, random: events.random })
+  let socket: WebSocket | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  const hints = atMostEvery(HINT_GAP, () => events.onHint())
+
+  function connect(): void {
+    const current = dial(access)
+    socket = current
+    const stopPinging = keepAlive(current)
+    let backoff: Backoff = lost
+    let messages = 0
+    let countedSince = performance.now()
+    current.on('open', () => {
+      lost.reset()
+      hints.call()
+    })
+    current.on('ping', () => count())
+    current.on('pong', () => {
+      if (count()) refused.reset()
+    })
+    current.on('message', (data) => {
+      if (count() && parseJson(String(data), AgentHint)) hints.call()
+    })
+    const count = () => {
+      const now = performance.now()
+      if (now - countedSince > PING_EVERY) [messages, countedSince] = [0, now]
+      messages++
+      if (messages <= MAX_MESSAGES) return true
+      backoff = refused
+      current.terminate()
+      return false
+    }
+    current.on('unexpected-response', (outgoing, answer) => {
+      if ([401, 403, 404].includes(answer.statusCode ?? 0)) backoff = refused
+      outgoing.destroy()
+      current.terminate()
+    })
+    // Every error is followed by a close, which is where the next attempt is made.
+    current.on('error', () => undefined)
+    current.on('close', () => {
+      stopPinging()
+      if (closed || socket !== current) return
+      timer = setTimeout(connect, backoff.next())
+    })
+  }
+
+  function drop(): void {
+    clearTimeout(timer)
+    const old = socket
+    socket = undefined
+    old?.terminate()
+  }
+
+  connect()
+  return {
+    restart() {
+      if (closed) return
+      drop()
+      connect()
+    },
+    close() {
+      closed = true
+      hints.stop()
+      drop()
+    },
+  }
+}
+
+/** However often it is called, `run` runs at once, and then once in `gap` ms at most. */
+function atMostEvery(gap: number, run: () => void): { call(): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let isWanted = false
+  const call = () => {
+    isWanted = timer !== undefined
+    if (isWanted) return
+    run()
+    timer = setTimeout(() => {
+      timer = undefined
+      if (isWanted) call()
+    }, gap)
+  }
+  return { call, stop: () => clearTimeout(timer) }
+}
+
+function dial(access: ServerAccess): WebSocket {
+  const address = new URL(pathOf(endpoints.agentSocket), access.url)
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
+  // Handed on to tls.connect; the types of ws do not list it.
+  const tls = { secureContext: access.trust }
+  return new WebSocket(address, {
+    headers: { authorization: `Bearer ${access.token}` },
+    ...tls,
+    handshakeTimeout: 15_000,
+    maxPayload: 65_536,
+    perMessageDeflate: false,
+  })
+}
+
+/** A connection that answers no ping within one round is dead, whatever TCP believes. */
+function keepAlive(socket: WebSocket): () => void {
+  let answered = true
+  socket.on('pong', () => {
+    answered = true
+  })
+  const timer = setInterval(() => {
+    if (socket.readyState !== WebSocket.OPEN) return
+    if (!answered) return socket.terminate()
+    answered = false
+    socket.ping()
+  }, PING_EVERY)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,123 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:https'
+import { tmpdir } from 'node:os'
+import { createExec } from '@postern/host/exec'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createServerClient } from './server-client.ts'
+import { openServerSocket } from './server-socket.ts'
+import { createTrust, fetchAuthority } from './trust.ts'
+
+const directory = mkdtempSync(`${tmpdir()}/postern-trust-`)
+const exec = createExec()
+const read = (name: string) => readFileSync(`${directory}/${name}`, 'utf8')
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+
+async function openssl(...args: string[]): Promise<void> {
+  const { code, stderr } = await exec.run('openssl', args)
+  if (code !== 0) throw new Error(stderr)
+}
+
+/** Two authorities with the same name; only the first is the one whose fingerprint was brought. */
+async function makeAuthority(name: string): Promise<void> {
+  const to = ['-keyout', `${directory}/${name}.key`, '-out', `${directory}/${name}.crt`]
+  await openssl('req', '-x509', ...NEW_KEY, ...to, '-days', '2', '-subj', '/CN=Postern CA')
+}
+
+async function makeLeaf(name: string, authority: string, days: string, alternative = 'IP:127.0.0.1') {
+  const [key, csr, out] = ['key', 'csr', 'crt'].map((end) => `${directory}/${name}.${end}`)
+  await openssl('req', ...NEW_KEY, '-keyout', `${key}`, '-out', `${csr}`, '-subj', '/CN=leaf')
+  writeFileSync(`${directory}/${name}.ext`, `subjectAltName=${alternative}\nbasicConstraints=CA:FALSE\n`)
+  const signer = ['-CA', `${directory}/${authority}.crt`, '-CAkey', `${directory}/${authority}.key`]
+  const rest = ['-CAcreateserial', '-days', days, '-extfile', `${directory}/${name}.ext`, '-out', `${out}`]
+  await openssl('x509', '-req', '-in', `${csr}`, ...signer, ...rest)
+}
+
+let server: Server | undefined
+let heard: string[] = []
+
+beforeAll(async () => {
+  await Promise.all([makeAuthority('ours'), makeAuthority('other')])
+  await makeLeaf('good', 'ours', '2')
+  await makeLeaf('foreign', 'other', '2')
+  await makeLeaf('expired', 'ours', '-1')
+  await makeLeaf('misnamed', 'ours', '2', 'DNS:postern.example')
+})
+afterEach(() => server?.close())
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** Answers everything with the authority that it claims to be of. */
+function serve(leaf: string, authority = 'ours'): Promise<URL> {
+  heard = []
+  const chain = read(`${leaf}.crt`) + read(`${authority}.crt`)
+  const listening = createServer({ key: read(`${leaf}.key`), cert: chain }, (request, response) => {
+    heard.push(`${request.url} ${request.headers.authorization ?? ''}`.trim())
+    response.end(read(`${authority}.crt`))
+  })
+  listening.on('upgrade', (request, socket) => {
+    heard.push(`${request.url} ${request.headers.authorization ?? ''}`.trim())
+    socket.destroy()
+  })
+  server = listening
+  return new Promise((resolve) => {
+    listening.listen(0, '127.0.0.1', () => {
+      const address = listening.address()
+      const port = typeof address === 'object' ? address?.port : address
+      resolve(new URL(`https://127.0.0.1:${port}`))
+    })
+  })
+}
+
+const fingerprint = () =>
+  `sha256:${new X509Certificate(read('ours.crt')).fingerprint256.replaceAll(':', '').toLowerCase()}`
+
+const ask = (url: URL) =>
+  createServerClient({ url, token: 'secret', trust: createTrust(read('ours.crt')) }).getConfig()
+
+test('a leaf of the pinned authority is trusted', async () => {
+  const url = await serve('good')
+  expect(await fetchAuthority(url, fingerprint())).toContain('BEGIN CERTIFICATE')
+  await expect(ask(url)).rejects.toThrow('does not answer like a Postern server')
+  expect(heard).toEqual(['/install/ca.crt', '/api/agent/config Bearer secret'])
+})
+
+test('an authority of the same name is not the pinned one', async () => {
+  const url = await serve('foreign', 'other')
+  await expect(fetchAuthority(url, fingerprint())).rejects.toThrow('another certificate authority')
+})
+
+test.each([
+  ['foreign', 'not signed by an authority'],
+  ['expired', 'has expired'],
+  ['misnamed', 'not made for that name'],
+])('who shows the pinned authority with a %s leaf hears nothing of the token', async (leaf, why) => {
+  const url = await serve(leaf)
+  // The authority itself is public: whoever sits in between can show it.
+  const ca = await fetchAuthority(url, fingerprint())
+  heard = []
+  await expect(ask(url)).rejects.toThrow(why)
+  const errors = await new Promise<number>((resolve) => {
+    let attempts = 0
+    const access = { url, token: 'secret', trust: createTrust(ca) }
+    const socket = openServerSocket(access, {
+      onHint: () => undefined,
+      random() {
+        attempts++
+        socket.close()
+        resolve(attempts)
+        return 0
+      },
+    })
+  })
+  expect(errors).toBe(1)
+  expect(heard).toEqual([])
+})
+
+test('a pinned authority is the only one: those of the system do not count', async () => {
+  const url = await serve('foreign')
+  const bundle = [`${directory}/other.crt`]
+  const client = (ca: string | null) =>
+    createServerClient({ url, token: 'secret', trust: createTrust(ca, bundle) }).getConfig()
+  await expect(client(null)).rejects.toThrow('does not answer like a Postern server')
+  await expect(client(read('ours.crt'))).rejects.toThrow('not signed by an authority')
+})

@@ -1,0 +1,111 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { AgentError, codeOf, messageOf } from '../errors.ts'
+import { networkReason, request } from './http.ts'
+
+/** Where Linux systems keep the authorities they trust, as one file of PEM texts. */
+const SYSTEM_BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+]
+
+/** Node brings a list of its own and does not look at the system's, where a company's authority is. */
+export function createTrust(ca: string | null, bundles = SYSTEM_BUNDLES): SecureContext {
+  const bundle = bundles.find((path) => existsSync(path))
+  return createSecureContext({ ca: ca ?? (bundle ? readFileSync(bundle, 'utf8') : undefined) })
+}
+
+/** `sha256:` and 64 hex digits, as the console shows it; blanks, colons and capitals are forgiven. */
+export function parseFingerprint(text: string): string {
+  const digits = text
+    .toLowerCase()
+    .replace(/^sha256:/, '')
+    .replace(/[:\s]/g, '')
+  if (!/^[0-9a-f]{64}$/.test(digits))
+    throw new AgentError('usage', '--fingerprint must be sha256: and 64 hexadecimal digits')
+  return `sha256:${digits}`
+}
+
+/**
+ * The authority of a server that signs its own certificate. It is fetched from anyone who answers, and
+ * believed only when its fingerprint is the one that the person brought from the console.
+ */
+export async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
+  const body = await fetchUnverified(new URL('/install/ca.crt', url))
+  const certificate = parseCertificate(body)
+  const found = `sha256:${createHash('sha256').update(certificate.raw).digest('hex')}`
+  if (found === fingerprint) return certificate.toString()
+  throw new AgentError(
+    'certificate',
+    `${url.host} presents another certificate authority than the fingerprint says ` +
+      `(${found}). Either the fingerprint is not of this server, or the connection may be intercepted. Nothing was sent.`,
+  )
+}
+
+async function fetchUnverified(url: URL): Promise<string> {
+  try {
+    const answer = await request(url, {
+      method: 'GET',
+      trust: 'anyone',
+      timeoutMs: 15_000,
+      maxBytes: 65_536,
+    })
+    if (answer.status === 200) return answer.body
+    throw new AgentError('server-answer', `${url} answers ${answer.status}: is this a Postern server?`)
+  } catch (error) {
+    if (error instanceof AgentError) throw error
+    throw new AgentError(
+      'server-unreachable',
+      `Cannot reach the server: ${networkReason(url.hostname, error)}`,
+    )
+  }
+}
+
+/** Reads the one authority of a file. */
+export async function readAuthority(path: string): Promise<string> {
+  try {
+    const text = await readFile(path, 'utf8')
+    parseCertificate(text)
+    return text
+  } catch (error) {
+    throw new AgentError('usage', `Cannot use ${path} as --ca-file: ${messageOf(error)}`)
+  }
+}
+
+function parseCertificate(text: string): X509Certificate {
+  try {
+    return new X509Certificate(text)
+  } catch (error) {
+    throw new AgentError('certificate', 'That is no certificate in PEM form', { cause: error })
+  }
+}
+
+const UNTRUSTED = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+])
+
+/** @returns in words why a TLS connection is not trusted, or undefined when that is not what failed. */
+export function findTrustProblem(url: URL, error: unknown): string | undefined {
+  const code = codeOf(error)
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `The certificate of ${url.host} is not made for that name: use the address that the console shows`
+  if (code === 'CERT_HAS_EXPIRED') return `The certificate of ${url.host} has expired`
+  if (code === 'CERT_NOT_YET_VALID')
+    return `The certificate of ${url.host} is not valid yet: is the clock of this machine right?`
+  if (!UNTRUSTED.has(code)) return undefined
+  return (
+    `The certificate of ${url.host} is not signed by an authority that this machine trusts. ` +
+    'Either add --fingerprint sha256:… (the console shows it with the connect command), ' +
+    'or --ca-file with the authority of the server.'
+  )
+}

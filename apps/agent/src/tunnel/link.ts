@@ -1,0 +1,91 @@
+import { LIMITS } from '@postern/contract/limits'
+import type { Exec } from '@postern/host/exec'
+import * as z from 'zod/mini'
+import { AgentError } from '../errors.ts'
+import { runTool, tryTool } from '../tools.ts'
+import { familyOf, ip, listRows } from './ip-command.ts'
+
+const LinkRow = z.object({
+  ifname: z.string(),
+  flags: z.array(z.string()),
+  mtu: z.number(),
+  ifalias: z.optional(z.string()),
+})
+
+/** The name under which an agent marks its interface, so that it never touches or removes somebody else's. */
+function linkAlias(configDir: string): string {
+  return `postern-agent:${configDir}`
+}
+
+/** @returns the names of the interfaces that bear our mark. */
+export async function listOwnLinks(exec: Exec, configDir: string): Promise<string[]> {
+  const rows = await listRows(exec, LinkRow, 'link', 'show')
+  return rows.filter(({ ifalias }) => ifalias === linkAlias(configDir)).map(({ ifname }) => ifname)
+}
+
+/** True when the name is free or marked as ours, or is a WireGuard interface that has no key yet. */
+export async function isLinkOurs(exec: Exec, name: string, configDir: string): Promise<boolean> {
+  const link = await findLink(exec, name)
+  if (!link || link.ifalias === linkAlias(configDir)) return true
+  // A kill between making and marking leaves this behind.
+  const { code, stdout } = await runTool(exec, 'wg', ['show', name, 'public-key'])
+  return code === 0 && link.ifalias === undefined && stdout.trim() === '(none)'
+}
+
+/** Makes the interface be there, ours and up. @returns what carries it out. */
+export async function applyLink(exec: Exec, name: string, configDir: string): Promise<void> {
+  if (!(await isLinkOurs(exec, name, configDir)))
+    throw new AgentError(
+      'interface-taken',
+      `The network interface ${name} belongs to another program. Choose another name: --interface NAME`,
+    )
+  const alias = linkAlias(configDir)
+  const before = await findLink(exec, name)
+  if (!before) await createLink(exec, name)
+  if (before?.ifalias !== alias) await ip(exec, 'link', 'set', 'dev', name, 'alias', alias)
+  if (before?.mtu !== LIMITS.tunnelMtu || !before.flags.includes('UP'))
+    await ip(exec, 'link', 'set', 'dev', name, 'mtu', String(LIMITS.tunnelMtu), 'up')
+}
+
+export async function removeLink(exec: Exec, name: string, configDir: string): Promise<void> {
+  const link = await findLink(exec, name)
+  if (link?.ifalias === linkAlias(configDir)) await ip(exec, 'link', 'del', 'dev', name)
+}
+
+async function findLink(exec: Exec, name: string) {
+  const rows = await listRows(exec, LinkRow, 'link', 'show')
+  return rows.find(({ ifname }) => ifname === name)
+}
+
+async function createLink(exec: Exec, name: string): Promise<void> {
+  const kernel = await runTool(exec, 'ip', ['link', 'add', 'dev', name, 'type', 'wireguard'])
+  if (kernel.code === 0) return
+  const userspace = await tryTool(exec, 'wireguard-go', [name], { background: true })
+  if (!userspace)
+    throw new AgentError(
+      'tools-missing',
+      'The kernel of this machine has no WireGuard. Install it for user space: apt-get install wireguard-go',
+    )
+  if (userspace.code !== 0)
+    throw new AgentError(
+      'failed',
+      `wireguard-go could not make the interface ${name}: is there /dev/net/tun?`,
+    )
+}
+
+const AddressRow = z.object({
+  addr_info: z.array(z.object({ local: z.string(), prefixlen: z.number(), scope: z.string() })),
+})
+
+/** Gives the interface exactly these addresses (`address/prefix`), besides what the kernel gives it itself. */
+export async function applyAddresses(exec: Exec, name: string, wanted: readonly string[]): Promise<void> {
+  const rows = await listRows(exec, AddressRow, 'addr', 'show', 'dev', name)
+  const found = rows
+    .flatMap(({ addr_info }) => addr_info)
+    .filter(({ scope }) => scope === 'global')
+    .map(({ local, prefixlen }) => `${local}/${prefixlen}`)
+  for (const address of found.filter((one) => !wanted.includes(one)))
+    await ip(exec, familyOf(address), 'addr', 'del', address, 'dev', name)
+  for (const address of wanted.filter((one) => !found.includes(one)))
+    await ip(exec, familyOf(address), 'addr', 'add', address, 'dev', name)
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import type { Exec } from '@postern/host/exec'
+import { findCidr, formatCidr } from '@postern/net/cidr'
+import * as z from 'zod/mini'
+import { messageOf } from '../errors.ts'
+import { FAMILIES, type Family, familyOf, ip, listRows } from './ip-command.ts'
+
+const EVERYTHING = { '-4': '0.0.0.0/0', '-6': '::/0' } as const
+
+export interface RouteOptions {
+  interface: string
+  /** Networks that lead into the tunnel; the whole internet among them means all traffic. */
+  allowedIps: readonly string[]
+  families: readonly Family[]
+  /** Addresses that are reached beside the tunnel even when all traffic goes through it. */
+  beside: readonly string[]
+}
+
+/** Makes the routes into the tunnel be exactly these. @returns what could not be had, in words. */
+export async function applyRoutes(exec: Exec, options: RouteOptions): Promise<string[]> {
+  const problems: string[] = []
+  for (const family of options.families) {
+    const networks = options.allowedIps.filter((network) => familyOf(network) === family)
+    const partial = networks.filter((network) => network !== EVERYTHING[family])
+    problems.push(...(await applyPartial(exec, family, options.interface, partial)))
+    const full = networks.length > partial.length
+    if (full)
+      await ip(
+        exec,
+        family,
+        'route',
+        'replace',
+        'default',
+        'dev',
+        options.interface,
+        'table',
+        slot(options.interface).table,
+      )
+    await applyRules(exec, family, full ? renderRules(family, options) : [], options.interface)
+  }
+  return problems
+}
+
+/** Removes our rules; the routes go with the interface. */
+export async function removeRules(exec: Exec, name: string): Promise<void> {
+  for (const family of FAMILIES) await applyRules(exec, family, [], name)
+}
+
+const RouteRow = z.object({ dst: z.string(), protocol: z.optional(z.string()) })
+
+async function applyPartial(exec: Exec, family: Family, name: string, wanted: string[]): Promise<string[]> {
+  const rows = await listRows(exec, RouteRow, family, 'route', 'show', 'dev', name)
+  const found = rows.map((row) => ({ ...row, network: networkOf(row.dst) }))
+  const surplus = found.filter((row) => row.protocol !== 'kernel' && !wanted.includes(row.network))
+  for (const { dst } of surplus) await ip(exec, family, 'route', 'del', dst, 'dev', name)
+  const problems: string[] = []
+  for (const network of wanted.filter((one) => !found.some((row) => row.network === one))) {
+    try {
+      await ip(exec, family, 'route', 'add', network, 'dev', name, 'proto', 'static')
+    } catch (error) {
+      problems.push(`No route to ${network} through the tunnel: ${messageOf(error)}`)
+    }
+  }
+  return problems
+}
+
+function networkOf(text: string): string {
+  const cidr = findCidr(text)
+  return cidr ? formatCidr(cidr) : text
+}
+
+interface Rule {
+  priority: number
+  /** The rest of `ip rule add`. */
+  args: string[]
+}
+
+/** Three priorities and a table of our own for each interface name, away from those of other programs. */
+function slot(name: string): { first: number; table: string } {
+  const number = createHash('sha256').update(name).digest().readUInt16BE(0) % 2000
+  return { first: 20_000 + number * 3, table: String(51_000 + number) }
+}
+
+/**
+ * What the tunnel itself needs goes beside it; then every route of the machine except its default one; then the
+ * tunnel. So a local network stays local, and the endpoint stays reachable whatever the default route becomes.
+ */
+function renderRules(family: Family, options: RouteOptions): Rule[] {
+  const { first, table } = slot(options.interface)
+  const beside = options.beside.filter((address) => familyOf(address) === family)
+  return [
+    ...[...new Set(beside)].map((address) => ({ priority: first, args: ['to', address, 'table', 'main'] })),
+    { priority: first + 1, args: ['table', 'main', 'suppress_prefixlength', '0'] },
+    { priority: first + 2, args: ['table', table] },
+  ]
+}
+
+const RuleRow = z.object({ priority: z.number(), dst: z.optional(z.string()) })
+
+async function applyRules(exec: Exec, family: Family, wanted: Rule[], name: string): Promise<void> {
+  const { first } = slot(name)
+  const rows = await listRows(exec, RuleRow, family, 'rule', 'show')
+  const found = rows.filter(({ priority }) => priority >= first && priority <= first + 2)
+  const keyOf = (priority: number, target = '') => `${priority} ${target}`
+  const wantedKeys = wanted.map(({ priority, args }) => keyOf(priority, args[0] === 'to' ? args[1] : ''))
+  const foundKeys = found.map(({ priority, dst }) => keyOf(priority, dst))
+  // The last rule leads into the tunnel: it comes last and goes first, so that no packet of the tunnel meets it.
+  for (const { priority, dst } of [...found].reverse())
+    if (!wantedKeys.includes(keyOf(priority, dst)))
+      await ip(exec, family, 'rule', 'del', 'priority', String(priority), ...(dst ? ['to', dst] : []))
+  for (const [index, { priority, args }] of wanted.entries())
+    if (!foundKeys.includes(wantedKeys[index] ?? ''))
+      await ip(exec, family, 'rule', 'add', ...args, 'priority', String(priority))
+}

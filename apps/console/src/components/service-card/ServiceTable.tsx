@@ -1,0 +1,118 @@
+import type { HttpService } from '@postern/contract/services'
+import { Shield } from 'lucide-react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import { QueryTable } from '../../table/QueryTable.tsx'
+import type { List } from '../../table/use-list.ts'
+import { Menu } from '../../ui/Menu.tsx'
+import { StatusDot } from '../../ui/StatusDot.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { Tooltip } from '../../ui/Tooltip.tsx'
+import { urls } from '../../util/urls.ts'
+import { PublicAccess } from './PublicAccess.tsx'
+import { ServiceState } from './ServiceState.tsx'
+import { useServiceActions } from './service-actions.tsx'
+import { serviceMenu } from './service-menu.ts'
+import { proxyText, restrictionText } from './service-text.ts'
+import './ServiceTable.css'
+
+const ServiceInfoDialog = lazy(async () => ({
+  default: (await import('./ServiceInfoDialog.tsx')).ServiceInfoDialog,
+}))
+
+const NAME: Column<HttpService> = {
+  head: 'Name',
+  width: 'w-20',
+  className: 'c-name',
+  render: (service) => <ServiceName service={service} />,
+}
+const INGRESS: Column<HttpService> = {
+  head: 'Ingress Config',
+  width: 'w-38',
+  className: 'c-full',
+  render: (service) => (
+    <div className="route">
+      <PublicAccess service={service} />
+      <span className="to mono">{proxyText(service)}</span>
+    </div>
+  ),
+}
+const STATE: Column<HttpService> = {
+  head: 'State',
+  className: 'c-full',
+  render: (service) => <ServiceState service={service} />,
+}
+
+interface Props {
+  list: List<HttpService>
+  empty: ReactNode
+  /** In the context of a node its services can be edited. */
+  onEdit?: (service: HttpService) => void
+  /** Elsewhere each says on which node it is, and one goes there. A name may not be known yet. */
+  nodeNames?: ReadonlyMap<number, string>
+}
+
+/** HTTP services with what can be done with each. */
+export function ServiceTable({ list, empty, onEdit, nodeNames }: Props) {
+  const [info, setInfo] = useState<HttpService | null>(null)
+  const navigate = useNavigate()
+  const actions = useServiceActions()
+  const goToNode = ({ nodeId }: HttpService) => navigate(urls.node(nodeId))
+  return (
+    <>
+      <QueryTable
+        inCard
+        className="svcs"
+        caption="HTTP Services"
+        noun="services"
+        list={list}
+        columns={nodeNames ? [NAME, INGRESS, nodeColumn(nodeNames), STATE] : [NAME, INGRESS, STATE]}
+        empty={empty}
+        renderMenu={(service) => (
+          <Menu
+            label={`Actions for ${service.name}`}
+            groups={serviceMenu(service, {
+              info: () => setInfo(service),
+              logs: () => navigate(urls.serviceLogs(service.nodeId, 'http', service.id)),
+              ...(onEdit ? { edit: () => onEdit(service) } : { goToNode: () => goToNode(service) }),
+              enable: () => actions.enable(service),
+              disable: () => actions.disable(service),
+              remove: () => actions.remove(service),
+            })}
+          />
+        )}
+      />
+      <Suspense>{info && <ServiceInfoDialog service={info} onClose={() => setInfo(null)} />}</Suspense>
+    </>
+  )
+}
+
+function nodeColumn(names: ReadonlyMap<number, string>): Column<HttpService> {
+  return {
+    head: 'Node',
+    width: 'w-15',
+    className: 'c-full',
+    render: ({ nodeId }) =>
+      names.has(nodeId) && (
+        <span className="sub">
+          on <Link to={urls.node(nodeId)}>{names.get(nodeId)}</Link>
+        </span>
+      ),
+  }
+}
+
+function ServiceName({ service }: { service: HttpService }) {
+  const restriction = restrictionText(service)
+  return (
+    <span className="svc">
+      <StatusDot status={service.enabled ? 'enabled' : 'disabled'} />
+      <b>{service.name}</b>
+      {restriction && (
+        <Tooltip text={restriction} className="markic">
+          <Shield className="ic" />
+          <span className="sr">{restriction}</span>
+        </Tooltip>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,78 @@
+import { type SubmitEvent, useState } from 'react'
+import {
+  type DefaultValues,
+  type FieldPath,
+  type FieldValues,
+  type UseFormReturn,
+  useForm,
+} from 'react-hook-form'
+import type * as z from 'zod/mini'
+import { ApiError, wordsForError } from '../api/api-error.ts'
+import type { SubmitError } from '../ui/SubmitBanner.tsx'
+import { schemaResolver } from './resolver.ts'
+
+interface Declaration<In extends FieldValues, Out> {
+  schema: z.ZodMiniType<Out, In>
+  /** What the form holds at first. */
+  values: In
+  /** Gets what the schema made of the form; rejects with ApiError. */
+  send: (values: Out) => Promise<void>
+  /** What the browser's console says when `send` failed. */
+  failure: string
+  /** What the banner says then; undefined leaves it to the fields and the words of the server. */
+  describe?: (error: unknown) => SubmitError | undefined
+}
+
+/**
+ * What every form does: fields are checked when they are left and then while typing, all of them on submit; the
+ * server's errors go under their fields, and to the banner what no field shows.
+ */
+export function useFormShell<In extends FieldValues, Out>(declaration: Declaration<In, Out>) {
+  const [submitError, setSubmitError] = useState<SubmitError | null>(null)
+  const form = useForm<In, unknown, Out>({
+    mode: 'onTouched',
+    resolver: schemaResolver(declaration.schema),
+    // The type of the library makes every field optional and cannot be inferred from a generic.
+    defaultValues: declaration.values as DefaultValues<In>,
+  })
+  const save = async (values: Out) => {
+    setSubmitError(null)
+    try {
+      await declaration.send(values)
+    } catch (error) {
+      console.error(declaration.failure, error)
+      setSubmitError(declaration.describe?.(error) ?? showErrors(form, error))
+    }
+  }
+  const onSubmit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.stopPropagation()
+    void form.handleSubmit(save, () => console.warn('Validation failed'))(event)
+  }
+  const { isSubmitting, isDirty } = form.formState
+  return { form, setSubmitError, shell: { loading: isSubmitting, submitError, dirty: isDirty, onSubmit } }
+}
+
+/** What the banner says of any failure. */
+export function bannerOf(error: unknown): SubmitError {
+  const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: undefined }
+  return { message: wordsForError(error), status, requestId }
+}
+
+/** Puts each error under its field; what no field of the form shows comes back for the banner. */
+function showErrors<In extends FieldValues, Out>(
+  form: UseFormReturn<In, unknown, Out>,
+  error: unknown,
+): SubmitError | null {
+  if (!(error instanceof ApiError) || error.errors.length === 0) return bannerOf(error)
+  // The server's dotted paths are those of the form, which was sent as it is.
+  const errors = error.errors.map(({ field, message }) => ({ field: field as FieldPath<In>, message }))
+  for (const { field, message } of errors) form.setError(field, { type: 'server', message })
+  // Only an error of a field that is there has got the field's control.
+  const isShown = ({ field }: { field: FieldPath<In> }) => form.getFieldState(field).error?.ref !== undefined
+  const first = errors.find(isShown)
+  if (first) form.setFocus(first.field)
+  const others = errors.filter((each) => !isShown(each))
+  if (others.length === 0) return null
+  form.clearErrors(others.map(({ field }) => field))
+  return { ...bannerOf(error), message: others.map(({ field, message }) => `${field}: ${message}`).join(' ') }
+}

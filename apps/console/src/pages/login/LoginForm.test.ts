@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { ApiError } from '../../api/api-error.ts'
+import { wordsForLoginError } from './LoginForm.tsx'
+
+test.each([
+  [429, 'Too many attempts, try again later'],
+  [401, 'Invalid Credentials'],
+  [422, 'Invalid Credentials'],
+  [0, 'The server could not be reached.'],
+  [503, 'The server could not be reached.'],
+])('status %s reads as %s', (status, words) => {
+  expect(wordsForLoginError(new ApiError('The server could not be reached.', { status }))).toBe(words)
+})

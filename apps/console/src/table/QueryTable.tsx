@@ -1,0 +1,126 @@
+import type { Page } from '@postern/contract/lists'
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { wordsForError } from '../api/api-error.ts'
+import { Button, IconButton } from '../ui/Button.tsx'
+import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
+import { Pager } from '../ui/Pager.tsx'
+import { type Column, Table } from '../ui/Table.tsx'
+import type { List } from './use-list.ts'
+
+interface Props<T> {
+  list: List<T>
+  caption: string
+  /** What the rows are, for the words of an error: `nodes`. */
+  noun: string
+  columns: readonly Column<T>[]
+  /** What can be done with a row. */
+  renderMenu: (row: T) => ReactNode
+  /** Instead of rows when there is none yet. */
+  empty: ReactNode
+  /** Whether there is none yet, when rows that nobody added do not count. */
+  isEmpty?: (page: Page<T>) => boolean
+  /** Instead of rows when there is none for this search and filter. */
+  noMatch?: ReactNode
+  /** Something wide below a row, which a button in front of it shows and hides. */
+  expand?: { label: (row: T) => string; render: (row: T) => ReactNode }
+  className?: string
+  /** Inside a card, which has a frame of its own. */
+  inCard?: boolean
+}
+
+/** A page of a list: its rows, or why there are none, and the way to the other pages. */
+export function QueryTable<T extends { id: number }>(props: Props<T>) {
+  const { list, noun, inCard } = props
+  const { data: page, isError, error, isFetching, refetch } = list.query
+  const content =
+    page === undefined && isError ? (
+      <ErrorPanel
+        title={`The ${noun} could not be loaded`}
+        text={wordsForError(error)}
+        busy={isFetching}
+        onRetry={() => refetch()}
+      />
+    ) : (
+      <>
+        {page?.total !== 0 && <Rows {...props} />}
+        {page && <NoRows {...props} page={page} />}
+      </>
+    )
+  return (
+    <>
+      {inCard ? content : <div className="panel">{content}</div>}
+      {page && (
+        <Pager
+          page={list.params.page}
+          limit={page.limit}
+          total={page.total}
+          onPage={(next) => list.change({ page: next })}
+        />
+      )}
+    </>
+  )
+}
+
+function Rows<T extends { id: number }>({ list, columns, renderMenu, expand, ...props }: Props<T>) {
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  const toggle = (id: number) => setOpen((before) => before.symmetricDifference(new Set([id])))
+  const expander = (label: (row: T) => string): Column<T> => ({
+    head: 'Show more',
+    hiddenHead: true,
+    width: 'w-exp',
+    className: 'c-exp',
+    render: (row) => (
+      <IconButton
+        label={label(row)}
+        icon={open.has(row.id) ? ChevronDown : ChevronRight}
+        aria-expanded={open.has(row.id)}
+        onClick={() => toggle(row.id)}
+      />
+    ),
+  })
+  const actions: Column<T> = {
+    head: 'Actions',
+    hiddenHead: true,
+    width: 'w-act',
+    className: 'c-act',
+    render: renderMenu,
+  }
+  return (
+    <Table
+      className={props.className}
+      caption={props.caption}
+      columns={[...(expand ? [expander(expand.label)] : []), ...columns, actions]}
+      rows={list.query.data?.data}
+      rowKey={({ id }) => id}
+      sort={list.params.sort}
+      onSort={(sort) => list.change({ sort })}
+      skeletonRows={props.inCard ? 2 : 5}
+      renderExpanded={(row) => open.has(row.id) && expand?.render(row)}
+    />
+  )
+}
+
+function NoRows<T>({ list: { params }, page, empty, isEmpty, noMatch }: Props<T> & { page: Page<T> }) {
+  const isNarrowed = params.search !== '' || params.type !== ''
+  const hasNone = isNarrowed || !isEmpty ? page.total === 0 : isEmpty(page)
+  if (!hasNone) return null
+  return isNarrowed ? noMatch : empty
+}
+
+interface NothingMatchesProps {
+  list: List<unknown>
+  text: string
+  /** Another way out. */
+  children?: ReactNode
+}
+
+/** There may be rows, but none for this search. */
+export function NothingMatches({ list: { params, change }, text, children }: NothingMatchesProps) {
+  return (
+    <EmptyState door="dashed" title={`Nothing matches “${params.search}”`} text={text}>
+      <Button onClick={() => change({ search: '' })}>Clear search</Button>
+      {children}
+    </EmptyState>
+  )
+}

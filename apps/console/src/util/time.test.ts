@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { formatDate, formatRelativeTime } from './time.ts'
+
+test('a date is month, day and year with two, two and four digits', () => {
+  expect(formatDate('2027-03-31T12:00:00.000Z')).toBe('03/31/2027')
+})
+
+test.each([null, undefined, 'no date'])('%s is a dash', (time) => {
+  expect(formatDate(time)).toBe('-')
+})
+
+const NOW = 1_800_000_000_000
+
+test.each([
+  [0, 'just now'],
+  [999, 'just now'],
+  [-5000, 'just now'],
+  [1000, '1 second ago'],
+  [59_999, '59 seconds ago'],
+  [60_000, '1 minute ago'],
+  [3_599_999, '59 minutes ago'],
+  [3_600_000, '1 hour ago'],
+  [3 * 86_400_000, '3 days ago'],
+  [40 * 86_400_000, '1 month ago'],
+  [800 * 86_400_000, '2 years ago'],
+])('%s ms old reads as %s', (age, words) => {
+  expect(formatRelativeTime(NOW - age, NOW)).toBe(words)
+})
+
+test.each([null, undefined, 0])('%s has no time: a dash', (time) => {
+  expect(formatRelativeTime(time, NOW)).toBe('-')
+})

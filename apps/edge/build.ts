@@ -1,0 +1,6 @@
+import { fileURLToPath } from 'node:url'
+import { writeOwnBundle } from '../../scripts/lib/bundle.ts'
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+await writeOwnBundle(at('src/main.ts'), at('dist/edge.mjs'))

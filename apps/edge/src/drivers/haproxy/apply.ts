@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir } from 'node:fs/promises'
+import type { Problem } from '@postern/contract/edge'
+import type { RenderedRoutes } from '@postern/render/haproxy-claims'
+import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy-files'
+import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import { createRouteTable } from '@postern/render/haproxy-route-table'
+import type { RouteSections } from '@postern/render/resolved-route'
+import type { SystemUser } from '../../system-user.ts'
+import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
+import type { MapFiles } from './files/map-files.ts'
+import type { LogListener } from './logs/listener.ts'
+import { findOptions, type HaproxyDriverOptions, type HaproxyWanted } from './options.ts'
+import type { Converger } from './process/converge.ts'
+import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
+import type { RunningHaproxy } from './process/running.ts'
+import { createCertificateLoader } from './runtime/certificates.ts'
+import { createRuntimeMap, type RuntimeMap } from './runtime/map.ts'
+import { endUnwanted, endWaiting, parseLine, takesAway } from './runtime/sessions.ts'
+import type { HaproxySocket } from './runtime/socket.ts'
+
+export interface ApplyParts {
+  options: HaproxyDriverOptions
+  paths: HaproxyPaths
+  socket: HaproxySocket
+  haproxy: HaproxyProcess
+  converger: Converger
+  listener: LogListener
+  user: SystemUser | undefined
+  mapFiles: MapFiles
+}
+
+export interface Apply {
+  /** @param problems collects what cannot be had, also when HAProxy itself fails and this throws. */
+  apply(wanted: HaproxyWanted, problems: Problem[]): Promise<RunningHaproxy>
+  setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
+  /** More certificates wait than the last apply could load without holding up all else. */
+  isBehind(): boolean
+}
+
+export function createApply(parts: ApplyParts): Apply {
+  const { paths, socket, haproxy, converger, mapFiles } = parts
+  const store = createCertificateStore(paths)
+  const loader = createCertificateLoader(socket, paths, store)
+  const table = createRouteTable(digest)
+  const maps = {
+    routes: createRuntimeMap(socket, paths.routes),
+    lists: createRuntimeMap(socket, paths.lists),
+    nodes: createRuntimeMap(socket, paths.nodes),
+  }
+  // Unknown until somebody says; an edge that comes back leaves those of before in force until then.
+  let nodes: ReadonlyMap<string, string> | undefined
+  let areNodesTold = false
+  let routes: RouteSections = new Map()
+  /** Nodes that went down; whoever still waits for them is to be sent away. */
+  const gone = new Set<number>()
+  // What an edge before us left undone is looked for once.
+  let isThorough = true
+  let pid = 0
+  let isBehind = false
+  /** What this HAProxy is known to carry; undefined: that has to be looked at. */
+  let loaded: Loaded | undefined
+  /** The public host that this HAProxy and its files were made for; undefined: they have to be looked at. */
+  let madeFor: string | undefined
+
+  /** Another HAProxy may hold anything, and may have been started from other files. */
+  function meet(running: RunningHaproxy | undefined): void {
+    if (running?.pid === pid) return
+    pid = running?.pid ?? 0
+    store.forget()
+    loader.forget()
+    loaded = madeFor = undefined
+    for (const map of Object.values(maps)) map.forget()
+  }
+
+  return {
+    async apply(wanted, problems) {
+      const rendered = table.update(wanted.routes, wanted.settings.publicHost)
+      for (const { service, message } of rendered.refused)
+        problems.push({ scope: { kind: 'service', id: service }, message })
+      want(wanted, rendered)
+      const before = await haproxy.findOrEnd()
+      meet(before)
+      if (!wanted.isQuick) {
+        loaded = madeFor = undefined
+        for (const map of Object.values(maps)) map.doubt()
+      }
+      if (madeFor === undefined) await makeFiles(parts)
+      const certificates =
+        loaded?.certificates === wanted.certificates ? loaded.files : await store.write(wanted.certificates)
+      try {
+        return await applyTo(before, { wanted, rendered, certificates, problems })
+      } finally {
+        for (const [id, message] of certificates.refused)
+          problems.push({ scope: { kind: 'certificate', id }, message })
+      }
+    },
+    isBehind: () => isBehind,
+    async setNodeStates(states) {
+      const down = [...states].filter(([, state]) => state === 'down')
+      for (const id of gone) if (states.get(id) !== 'down') gone.delete(id)
+      if (areNodesTold && gone.size === 0 && isSameDown(nodes, down)) return
+      for (const [id] of down) if (!nodes?.has(String(id))) gone.add(id)
+      areNodesTold = false
+      wantNodes(new Map(down.map(([id]): [string, string] => [String(id), 'down'])))
+      await makeDirectories(paths)
+      if (nodes) await mapFiles.setNodes(nodes)
+      maps.nodes.doubt()
+      if (!(await haproxy.findOrEnd())) return
+      await applyMap(maps.nodes)
+      if (gone.size > 0 && (await endWaiting(socket, routes, gone))) gone.clear()
+      areNodesTold = true
+    },
+  }
+
+  function want(wanted: HaproxyWanted, rendered: RenderedRoutes): void {
+    routes = wanted.routes
+    maps.routes.want(rendered.routes, rendered.touched.routes)
+    maps.lists.want(rendered.lists, rendered.touched.lists)
+    mapFiles.want(rendered.routes, rendered.lists)
+  }
+
+  function wantNodes(next: ReadonlyMap<string, string>): void {
+    maps.nodes.want(next, [...(nodes?.keys() ?? []), ...next.keys()])
+    nodes = next
+  }
+
+  /** What it still needs is made first; a HAProxy that is already there learns of its routes before that. */
+  async function applyTo(before: RunningHaproxy | undefined, pass: Pass): Promise<RunningHaproxy> {
+    const { wanted, problems } = pass
+    const { publicHost } = wanted.settings
+    if (!existsSync(paths.certificate(0))) throw new HaproxyStartError('', NO_CERTIFICATE)
+    let missing = before ? await applyAll(pass) : []
+    const after =
+      before && madeFor === publicHost ? before : await converger.converge(await filesFor(publicHost), before)
+    if (after.pid !== pid) {
+      meet(after)
+      missing = await applyAll(pass)
+    }
+    madeFor = publicHost
+    for (const id of missing)
+      problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })
+    return after
+  }
+
+  async function filesFor(publicHost: string): Promise<HaproxyFiles> {
+    const { options, listener, user } = parts
+    return renderHaproxyFiles(await findOptions(options, listener, user, publicHost), digest)
+  }
+
+  /** @returns the services whose route was not taken */
+  async function applyAll({ wanted, rendered, certificates }: Pass): Promise<number[]> {
+    if (loaded?.certificates !== wanted.certificates) {
+      loaded = undefined
+      isBehind = !(await loader.apply(certificates, wanted.isQuick ?? false))
+      if (!isBehind) loaded = { certificates: wanted.certificates, files: certificates }
+    }
+    if (nodes) await applyMap(maps.nodes)
+    // A route must never name a list that is not there yet, nor one that is already gone.
+    await applyMap(maps.lists, 'others too')
+    const change = await maps.routes.compare()
+    const routes = { lines: change.lines, wanted: wanted.routes }
+    // Before the change: an edge that is killed in between finds the same difference again.
+    if (takesAway(routes)) await haproxy.endOthers(pid)
+    const missing = await maps.routes.change(change)
+    const lists = await applyMap(maps.lists)
+    const thorough = isThorough
+    // Should this fail, the next apply looks at every stream.
+    isThorough = true
+    isThorough = !(await endUnwanted(socket, routes, thorough))
+    return servicesOf(rendered.routes, missing, lists)
+  }
+}
+
+interface Loaded {
+  certificates: HaproxyWanted['certificates']
+  files: CertificateFiles
+}
+
+/** All that one apply works with. */
+interface Pass {
+  wanted: HaproxyWanted
+  rendered: RenderedRoutes
+  certificates: CertificateFiles
+  problems: Problem[]
+}
+
+function isSameDown(
+  nodes: ReadonlyMap<string, string> | undefined,
+  down: readonly [number, string][],
+): boolean {
+  return nodes?.size === down.length && down.every(([id]) => nodes.has(String(id)))
+}
+
+/** @returns the keys that are not as wanted */
+async function applyMap(map: RuntimeMap, keep?: 'others too'): Promise<string[]> {
+  return await map.change(await map.compare(keep))
+}
+
+/** Whose routes or lists these keys are: without its list a service lets nobody in. */
+function servicesOf(
+  routes: ReadonlyMap<string, string>,
+  keys: readonly string[],
+  listKeys: readonly string[],
+): number[] {
+  if (keys.length + listKeys.length === 0) return []
+  const hashOf = (list: string) => list.split('.', 1)[0]
+  const hashes = new Set(listKeys.map(hashOf))
+  const wrong = [...routes].filter(
+    ([key, line]) => keys.includes(key) || hashes.has(hashOf(parseLine(line).list)),
+  )
+  return [...new Set(wrong.map(([, line]) => parseLine(line).id))]
+}
+
+const NO_CERTIFICATE = 'HAProxy cannot start without the certificate of the installation'
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
+async function makeFiles(parts: ApplyParts): Promise<void> {
+  await makeDirectories(parts.paths)
+  await makeLanes(parts)
+  await parts.mapFiles.write()
+}
+
+async function makeDirectories(paths: HaproxyPaths): Promise<void> {
+  for (const path of [paths.pages, paths.certificates]) await mkdir(path, { recursive: true, mode: 0o700 })
+}
+
+/** HAProxy's user may pass through, and sees by no list what is there. */
+async function makeLanes({ options, user }: ApplyParts): Promise<void> {
+  await mkdir(options.lanes, { recursive: true, mode: 0o700 })
+  if (!user) return
+  await chown(options.lanes, 0, user.gid)
+  await chmod(options.lanes, 0o710)
+}

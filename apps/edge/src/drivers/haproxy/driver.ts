@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { PartState, Problem } from '@postern/contract/edge'
+import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy-paths'
+import { createApply } from './apply.ts'
+import { createMapFiles } from './files/map-files.ts'
+import { createLogListener, type HaproxyLogs } from './logs/listener.ts'
+import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
+import { createConverger, startFromFiles } from './process/converge.ts'
+import { createHealth } from './process/health.ts'
+import { createHaproxyProcess } from './process/process.ts'
+import { findProxyUser } from './process/running.ts'
+import { openHaproxySocket } from './runtime/socket.ts'
+
+export interface HaproxyDriver {
+  /**
+   * Makes HAProxy carry exactly what is wanted, from any state, and reads it back. What cannot be had is a problem
+   * of the service or certificate; a HAProxy that does not run is what `check` tells. Calls may overlap: they run
+   * one after another.
+   */
+  apply(wanted: HaproxyWanted): Promise<Problem[]>
+  /** The last apply left certificates for the next one, which shall come at once. */
+  isBehind(): boolean
+  /** Whether HAProxy answers; one that is dead or stuck is started again from the files. */
+  check(): Promise<PartState>
+  /** Nodes that are `down` are answered for by our own page. */
+  setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
+  logs: HaproxyLogs
+  /** Stops listening for log lines; HAProxy goes on. */
+  close(): Promise<void>
+  /** Ends HAProxy and all its connections. */
+  stop(): Promise<void>
+}
+
+/** HAProxy as one part of the data plane. Nothing is touched before the first call. */
+export async function createHaproxy(options: HaproxyDriverOptions): Promise<HaproxyDriver> {
+  const paths = haproxyPaths(options.directory)
+  const socket = openHaproxySocket(paths.socket)
+  const mapFiles = createMapFiles(paths)
+  const haproxy = createHaproxyProcess(
+    options.exec,
+    paths,
+    socket,
+    options.unit ?? 'postern-haproxy',
+    mapFiles.write,
+  )
+  const user = await findProxyUser()
+  const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
+  const converger = createConverger(options.exec, paths, haproxy)
+  const { apply, setNodeStates, isBehind } = createApply({
+    options,
+    paths,
+    socket,
+    haproxy,
+    converger,
+    listener,
+    user,
+    mapFiles,
+  })
+  const health = createHealth()
+  const queue = createQueue()
+
+  async function applyAndTell(wanted: HaproxyWanted): Promise<Problem[]> {
+    const problems: Problem[] = []
+    try {
+      health.succeeded(await apply(wanted, problems))
+    } catch (error) {
+      health.failed(error)
+    }
+    return problems
+  }
+
+  async function check(): Promise<PartState> {
+    const running = await haproxy.findOrEnd()
+    if (running) return health.answered(running)
+    const mark = await readMark(paths)
+    if (mark === undefined || !health.mayStart()) return health.state()
+    try {
+      return health.succeeded(await startFromFiles(haproxy, paths, mark, undefined))
+    } catch (error) {
+      return health.failed(error)
+    }
+  }
+
+  return {
+    logs: listener.logs,
+    isBehind,
+    apply: (wanted) => queue.run(() => applyAndTell(wanted)),
+    check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),
+    setNodeStates: (states) => queue.run(() => setNodeStates(states)),
+    close: () => listener.close(),
+    stop: () => queue.run(() => haproxy.stop()),
+  }
+}
+
+/** What the configuration on disk is marked with; undefined before the first apply. */
+async function readMark(paths: HaproxyPaths): Promise<string | undefined> {
+  if (!existsSync(paths.config)) return undefined
+  return /^ {2}description (\S+)$/m.exec(await readFile(paths.config, 'utf8'))?.[1]
+}
+
+/** One at a time, in the order of the calls. */
+export interface Queue {
+  run<T>(task: () => Promise<T>): Promise<T>
+  isBusy(): boolean
+}
+
+export function createQueue(): Queue {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return {
+    run(task) {
+      waiting++
+      const turn = last.then(task).finally(() => waiting--)
+      // The caller gets the error; the next in line only waits for the end.
+      last = turn.catch(() => undefined)
+      return turn
+    },
+    isBusy: () => waiting > 0,
+  }
+}

@@ -1,0 +1,135 @@
+import { X509Certificate } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import type { EdgeCertificate } from '@postern/contract/desired-state'
+import { renderCertificateList, renderPem } from '@postern/render/haproxy-certificates'
+import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import { MAX_COMMAND } from '../runtime/socket.ts'
+import { changeFile } from './change-file.ts'
+
+/** A certificate as a file of HAProxy's. */
+export interface StoredCertificate {
+  certificate: EdgeCertificate
+  path: string
+  pem: string
+  /** SHA-1 in hex, as HAProxy shows it. */
+  fingerprint: string
+  /** What the file held before, when that was something else; null: there was none. */
+  replaced: string | null | undefined
+}
+
+/** The certificates of one apply, and what became of them. */
+export interface CertificateFiles {
+  stored: Map<number, StoredCertificate>
+  /** Certificate id → why it cannot be used. */
+  refused: Map<number, string>
+  /** The refused ones whose file of before stays in use. */
+  standing: EdgeCertificate[]
+}
+
+export interface CertificateStore {
+  /** Writes the files that HAProxy starts from. Files no longer wanted stay until HAProxy has let go. */
+  write(certificates: readonly EdgeCertificate[]): Promise<CertificateFiles>
+  /** Takes one that HAProxy refused back out of the files, or puts the one before back. */
+  refuse(files: CertificateFiles, stored: StoredCertificate, reason: string): Promise<void>
+  /** Removes the files that are not in use. */
+  sweep(files: CertificateFiles): Promise<void>
+  /** From now on nothing is known of the files on disk. */
+  forget(): void
+}
+
+interface Parsed {
+  pem: string
+  /** Undefined: it cannot be read. */
+  fingerprint: string | undefined
+}
+
+/** Room for the command around a payload. */
+const MAX_PEM = MAX_COMMAND - 200
+
+/** Files that are written at a time. */
+const AT_ONCE = 16
+
+/** A thousand certificates are parsed and compared with their files once, not at every apply. */
+export function createCertificateStore(paths: HaproxyPaths): CertificateStore {
+  const parsed = new WeakMap<EdgeCertificate, Parsed>()
+  const onDisk = new Map<string, string>()
+
+  async function put(path: string, pem: string): Promise<string | null | undefined> {
+    if (onDisk.get(path) === pem) return undefined
+    const replaced = await changeFile(path, pem)
+    onDisk.set(path, pem)
+    return replaced
+  }
+  async function remove(path: string): Promise<void> {
+    onDisk.delete(path)
+    await rm(path, { force: true })
+  }
+  async function writeOne(files: CertificateFiles, certificate: EdgeCertificate): Promise<void> {
+    const path = paths.certificate(certificate.id)
+    const { pem, fingerprint } = parsed.get(certificate) ?? parse(certificate)
+    parsed.set(certificate, { pem, fingerprint })
+    if (fingerprint !== undefined && pem.length <= MAX_PEM) {
+      const replaced = await put(path, pem)
+      files.stored.set(certificate.id, { certificate, path, pem, fingerprint, replaced })
+      return
+    }
+    const flaw = fingerprint === undefined ? 'cannot be read' : 'is too long'
+    files.refused.set(certificate.id, `The certificate ${flaw}`)
+    if (existsSync(path)) files.standing.push(certificate)
+  }
+  const writeList = (files: CertificateFiles) =>
+    changeFile(paths.certificateList, renderCertificateList(inUse(files), paths))
+
+  return {
+    async write(certificates) {
+      const files: CertificateFiles = { stored: new Map(), refused: new Map(), standing: [] }
+      const left = certificates.values()
+      // The disk takes many at a time nearly as fast as one.
+      const hand = async () => {
+        for (const certificate of left) await writeOne(files, certificate)
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, hand))
+      await writeList(files)
+      return files
+    },
+    async refuse(files, { certificate, path, replaced }, reason) {
+      files.refused.set(certificate.id, reason)
+      files.stored.delete(certificate.id)
+      if (typeof replaced === 'string') {
+        await put(path, replaced)
+        files.standing.push(certificate)
+      } else await remove(path)
+      await writeList(files)
+    },
+    async sweep(files) {
+      const kept = keptPaths(paths, files)
+      for (const name of await readdir(paths.certificates)) {
+        const path = `${paths.certificates}/${name}`
+        if (!kept.has(path)) await remove(path)
+      }
+    },
+    forget: () => onDisk.clear(),
+  }
+}
+
+/** What HAProxy shall serve: the good ones, and those of before whose renewal is no good. */
+export function inUse(files: CertificateFiles): EdgeCertificate[] {
+  const stored = [...files.stored.values()].map(({ certificate }) => certificate)
+  return [...stored, ...files.standing].sort((a, b) => a.id - b.id)
+}
+
+/** Without the installation's own HAProxy would not start again: the one that there is outlives a bad answer. */
+export function keptPaths(paths: HaproxyPaths, files: CertificateFiles): Set<string> {
+  return new Set([0, ...inUse(files).map(({ id }) => id)].map((id) => paths.certificate(id)))
+}
+
+function parse(certificate: EdgeCertificate): Parsed {
+  const pem = renderPem(certificate)
+  try {
+    return { pem, fingerprint: new X509Certificate(certificate.chain).fingerprint.replaceAll(':', '') }
+  } catch {
+    // Whatever is wrong with it, it is no certificate.
+    return { pem, fingerprint: undefined }
+  }
+}

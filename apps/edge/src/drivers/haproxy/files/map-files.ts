@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import { changeFile } from './change-file.ts'
+
+type Entries = ReadonlyMap<string, string>
+
+/** The maps as files, which HAProxy reads when it starts and never again. */
+export interface MapFiles {
+  /** What the files shall hold; the maps themselves may still change. */
+  want(routes: Entries, lists: Entries): void
+  /** The nodes that are down. Those of an edge before us stay until somebody says. */
+  setNodes(nodes: Entries): Promise<void>
+  /** Brings them up to date: before HAProxy starts, and with each look at everything. */
+  write(): Promise<void>
+}
+
+export function createMapFiles(paths: HaproxyPaths): MapFiles {
+  let routes: Entries | undefined
+  let lists: Entries | undefined
+  let nodes: Entries | undefined
+  return {
+    want(nextRoutes, nextLists) {
+      routes = nextRoutes
+      lists = nextLists
+    },
+    async setNodes(next) {
+      nodes = next
+      await changeFile(paths.nodes, formatMap(next))
+    },
+    async write() {
+      if (nodes || !existsSync(paths.nodes)) await changeFile(paths.nodes, formatMap(nodes ?? new Map()))
+      if (!routes || !lists) return
+      await changeFile(paths.lists, formatMap(lists))
+      await changeFile(paths.routes, formatMap(routes))
+    },
+  }
+}
+
+/** HAProxy takes the first blank as the end of the key. */
+function formatMap(entries: Entries): string {
+  let text = ''
+  for (const [key, value] of entries) text += `${key} ${value}\n`
+  return text
+}

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { explainStart } from '../process/process.ts'
+import { parseLogLine } from './line.ts'
+
+const at = '1795252758123'
+const secret = '0123456789abcdef0123456789abcdef'
+const ended = (rest: string) => parseLogLine(`E|${secret}|7|${at}|203.0.113.5|41|${rest}`, secret)?.log
+const text = (rest: string) => ended(rest)?.text
+
+describe('a line of the log', () => {
+  test.each([
+    [
+      '200|1234|14|--|-|-|-|GET /path',
+      '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /path" 200 1.2KB 14ms',
+    ],
+    ['404|999|999|--|-|-|-|GET /', '[WARN] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /" 404 999B 999ms'],
+    [
+      '500|1500000|1500|--|-|-|-|POST /',
+      '[ERROR] 2026-11-21T09:19:18.123Z 203.0.113.5 "POST /" 500 1.5MB 1.5s',
+    ],
+    [
+      '503|1|61000|SC|-|-|-|GET /',
+      '[ERROR] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /" 503 1B 1m01s the service refused the connection',
+    ],
+    [
+      '504|1|3725000|sH|-|-|-|GET /',
+      '[ERROR] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /" 504 1B 1h02m the service did not answer in time',
+    ],
+    [
+      '-1|0|5|CR|-|-|-|GET /',
+      '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /" - 0B 5ms the visitor left',
+    ],
+    [
+      '403|1|5|LR|-|-|blocked|GET /',
+      '[WARN] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /" 403 1B 5ms the IP list of the service does not allow this address',
+    ],
+    [
+      '200|1|5|SD|-|-|-|GET /',
+      '[ERROR] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /" 200 1B 5ms the service broke off its answer',
+    ],
+    [
+      '101|999950000|5|CD|-|-|-|GET /ws',
+      '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /ws" 101 1.0GB 5ms websocket closed',
+    ],
+    ['200|1|5|--|-|-|-|G|T /a|b', '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "G|T /a|b" 200 1B 5ms'],
+    [
+      '200|1|5|--|-|-|-|GET /"\u001b[31m',
+      '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /%22?[31m" 200 1B 5ms',
+    ],
+  ])('%s', (rest, expected) => {
+    expect(text(rest)).toBe(expected)
+  })
+
+  test('never outgrows what the server takes', () => {
+    expect(text(`200|1|5|--|-|-|-|GET /${'x'.repeat(15000)}`)?.length).toBeLessThan(2048)
+  })
+
+  test('counts also when it belongs to nobody', () => {
+    expect(parseLogLine(`E|${secret}|-|${at}|203.0.113.5|42|400|1|5|PR|-|-|-|-`, secret)).toEqual({
+      counter: 42,
+      log: null,
+    })
+    expect(parseLogLine(`E|${secret}|7|${at}|203.0.113.5|41|200|1|5|--|-|-|-|GET /`, secret)?.counter).toBe(
+      41,
+    )
+    expect(parseLogLine(`U|${secret}|7|${at}|203.0.113.5|GET /ws`, secret)).toEqual({
+      counter: null,
+      log: {
+        service: 7,
+        text: '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /ws" 101 websocket opened',
+        sign: 'answered',
+      },
+    })
+  })
+
+  test.each([
+    '',
+    'rubbish',
+    `E|${secret}|x|1|2`,
+    `U|${secret}|7|x|1|y`,
+    `U|7|${at}|6.6.6.6|GET /`,
+    `U|${secret.replace('0', '1')}|7|${at}|6.6.6.6|GET /`,
+    `U|${secret}|7|${'9'.repeat(30)}|6.6.6.6|GET /`,
+  ])('%j is none', (line) => {
+    expect(parseLogLine(line, secret)).toBe(undefined)
+  })
+
+  test('never throws, whatever stands in its fields', () => {
+    const number = fc.oneof(fc.bigInt().map(String), fc.double().map(String), fc.string())
+    const fields = fc.array(fc.oneof(number, fc.string({ unit: 'binary' })), { maxLength: 14 })
+    const line = fc.tuple(fc.constantFrom('E', 'U', '?'), fields).map(([kind, all]) => [kind, secret, ...all])
+    fc.assert(
+      fc.property(line, (all) => {
+        const log = parseLogLine(all.join('|'), secret)?.log
+        expect(log?.text ?? '[').toMatch(/^\[/)
+      }),
+      { numRuns: 300 },
+    )
+    const digits = fc.bigInt({ min: 0n, max: 10n ** 40n }).map(String)
+    const whole = fc.tuple(...Array.from({ length: 6 }, () => digits))
+    fc.assert(
+      fc.property(whole, ([id, time, counter, status, bytes, ms]) => {
+        const parts = [id, time, '::1', counter, status, bytes, ms, '--', '-', '-', '-', 'GET /']
+        const parsed = parseLogLine(`E|${secret}|${parts.join('|')}`, secret)
+        expect(Number.isSafeInteger(parsed?.log?.service ?? 0)).toBe(true)
+      }),
+    )
+  })
+
+  test.each([
+    ['503|1|5|SC|34|-|-|GET /', 'TLS to the service could not be started'],
+    ['502|1|5|SH|43|-|-|GET /', 'TLS to the service could not be started'],
+    ['-1|0|5|SD|-|-|-|POST /', 'the service closed the connection without an answer'],
+    ['502|1|5|KH|-|down|-|GET /', 'the tunnel to the node is down'],
+    ['502|1|5|KH|-|-|-|GET /', 'ended because the service no longer admits this visitor'],
+  ])('%s says: %s', (rest, words) => {
+    expect(text(rest)).toMatch(new RegExp(`ms ${words}$`))
+  })
+
+  test.each([
+    ['200|1|5|--|0|-|-|GET /', 'answered'],
+    ['500|1|5|--|0|-|-|GET /', 'answered'],
+    ['200|1|5|SD|0|-|-|GET /', 'answered'],
+    ['200|1|5|CD|0|-|-|GET /', 'answered'],
+    ['503|1|5|SC|-|-|-|GET /', 'failed'],
+    ['503|1|5|sC|-|-|-|GET /', 'failed'],
+    ['502|1|5|SH|43|-|-|GET /', 'failed'],
+    ['502|1|5|SH|0|-|-|GET /', 'odd'],
+    ['502|1|5|PH|0|-|-|GET /', 'odd'],
+    ['-1|0|5|SD|-|-|-|POST /', 'odd'],
+    ['400|1|5|--|0|-|-|GET /', 'odd'],
+    ['504|1|5|sH|0|-|-|GET /', null],
+    ['503|1|5|LR|-|-|disabled|GET /', null],
+    ['-1|0|5|CH|-|-|-|GET /', null],
+    ['-1|0|5|CC|-|-|-|GET /', null],
+  ])('%s: the backend is %s', (rest, sign) => {
+    expect(ended(rest)?.sign).toBe(sign)
+  })
+})
+
+describe('a start that failed', () => {
+  const bind = (reason: string, where: string) =>
+    `[NOTICE]   (1) : haproxy version is 2.6.12\n[ALERT]    (1) : Binding [x.cfg:3] for frontend http: cannot bind socket (${reason}) for [${where}]\n`
+
+  test.each([
+    [bind('Address already in use', '0.0.0.0:80'), 'Port 80 is held by another program'],
+    [
+      bind('Address already in use', ':::443') + bind('Address already in use', '0.0.0.0:80'),
+      'Ports 80 and 443 are held by another program',
+    ],
+    [bind('Permission denied', '0.0.0.0:80'), 'HAProxy may not open port 80: it needs root'],
+    [
+      '[ALERT]    (1) : config : parsing [x:1] : unknown keyword',
+      'HAProxy does not start: parsing [x:1] : unknown keyword',
+    ],
+    ['', 'HAProxy does not start: it gave no reason'],
+  ])('%j', (output, words) => {
+    expect(explainStart(output)).toBe(words)
+  })
+})

@@ -1,0 +1,159 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server, type Socket } from 'node:net'
+import { writeAtomic } from '@postern/host/files'
+import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import { type HaproxyLog, type ParsedLog, parseLogLine } from './line.ts'
+
+/** Emits `line` for every log line of a service, in HAProxy's order. */
+export type HaproxyLogs = EventEmitter<{ line: [HaproxyLog] }>
+
+/** Where HAProxy sends its lines, on 127.0.0.1, and what it writes at the beginning of each. */
+export interface LogAddress {
+  port: number
+  secret: string
+}
+
+export interface LogListener {
+  logs: HaproxyLogs
+  /** The port is the same as long as nobody else holds it, the secret as long as its file is there. */
+  listen(): Promise<LogAddress>
+  close(): Promise<void>
+}
+
+const MAX_PENDING = 64 * 1024
+const MAX_CONNECTIONS = 8
+
+/**
+ * Takes the lines of HAProxy's ring: those that bear the secret, over connections of the user that HAProxy runs as.
+ * As root the port is a privileged one, so that nobody else can sit there and read along while the edge is away.
+ */
+export function createLogListener(paths: HaproxyPaths, user: number): LogListener {
+  const logs: HaproxyLogs = new EventEmitter()
+  const sockets = new Set<Socket>()
+  let secret = ''
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    // HAProxy connects again by itself.
+    socket.on('error', () => undefined)
+    void isSentBy(socket, user).then((isOurs) => (isOurs ? receive(socket, logs, secret) : socket.destroy()))
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  return {
+    logs,
+    async listen() {
+      secret ||= await readLogSecret(paths.logSecret)
+      return { port: await listenSomewhere(server, paths.logPort), secret }
+    },
+    close() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()))
+    },
+  }
+}
+
+async function listenSomewhere(server: Server, portFile: string): Promise<number> {
+  const now = server.address()
+  if (now !== null && typeof now === 'object') return now.port
+  const last = Number(await readFile(portFile, 'utf8').catch(() => '0'))
+  const isRoot = process.getuid?.() === 0
+  const candidates = Array.from({ length: 20 }, () => (isRoot ? randomInt(600, 1024) : 0))
+  // Root of a container may lack the right to privileged ports; any port is better than no log.
+  for (const port of [...(last > 0 ? [last] : []), ...candidates, 0]) {
+    const got = await tryListen(server, port)
+    if (got === undefined) continue
+    if (got !== last) await writeAtomic(portFile, String(got), 0o600)
+    return got
+  }
+  throw new Error('No port on 127.0.0.1 is free for the log lines of HAProxy')
+}
+
+function tryListen(server: Server, port: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(undefined) : reject(error)
+    server.once('error', failed)
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', failed)
+      const address = server.address()
+      resolve(address !== null && typeof address === 'object' ? address.port : undefined)
+    })
+  })
+}
+
+/** HAProxy writes each line by itself: to wake up for each costs more than all that is done with it. */
+const READ_EVERY = 20
+/** Of what one read gives at most, 64 kB: there is more at once. */
+const MUCH = 48 * 1024
+
+function receive(socket: Socket, logs: HaproxyLogs, secret: string): void {
+  let pending = ''
+  let counter: number | undefined
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk: string) => {
+    const lines = (pending + chunk).split('\n')
+    pending = lines.pop() ?? ''
+    if (pending.length > MAX_PENDING) pending = ''
+    for (const line of lines) counter = emit(logs, parseLogLine(copyOf(line), secret), counter)
+    if (chunk.length > MUCH) return
+    socket.pause()
+    setTimeout(() => socket.resume(), READ_EVERY)
+  })
+}
+
+/** A part of a long text keeps all of it in memory, and a line may be kept for long. */
+function copyOf(line: string): string {
+  return Buffer.from(line, 'latin1').toString('latin1')
+}
+
+/** @returns the counter of the last line that has one. */
+function emit(
+  logs: HaproxyLogs,
+  parsed: ParsedLog | undefined,
+  last: number | undefined,
+): number | undefined {
+  if (!parsed) return last
+  const { counter, log } = parsed
+  const missed = counter !== null && last !== undefined ? counter - last - 1 : 0
+  if (log && missed > 0)
+    logs.emit('line', {
+      service: log.service,
+      text: `[WARN] ${missed} lines of the proxy's log were lost here`,
+      sign: null,
+    })
+  if (log) logs.emit('line', log)
+  return counter ?? last
+}
+
+/**
+ * What every line of HAProxy's log bears, and what only root and HAProxy know. It is kept in a file, because another
+ * one means another configuration, and a reload.
+ * @returns 32 hex digits
+ */
+export async function readLogSecret(file: string): Promise<string> {
+  const kept = await readFile(file, 'utf8').catch(() => '')
+  if (/^[0-9a-f]{32}$/.test(kept)) return kept
+  const secret = randomBytes(16).toString('hex')
+  await writeAtomic(file, secret, 0o600)
+  return secret
+}
+
+/** How the kernel lists a connection that is open at both ends. Of one that is closing it says root, whosever it was. */
+const ESTABLISHED = '01'
+
+/** Whether the other end of an IPv4 loopback connection is open and belongs to `user`. */
+export async function isSentBy(socket: Socket, user: number): Promise<boolean> {
+  const end = `0100007F:${hexPort(socket.remotePort)}`
+  const start = `0100007F:${hexPort(socket.localPort)}`
+  const table = await readFile('/proc/net/tcp', 'utf8').catch(() => '')
+  return table.split('\n').some((line) => {
+    const [, local, remote, state, , , , owner] = line.trim().split(/\s+/)
+    return local === end && remote === start && state === ESTABLISHED && Number(owner) === user
+  })
+}
+
+function hexPort(port = 0): string {
+  return port.toString(16).toUpperCase().padStart(4, '0')
+}

@@ -1,0 +1,58 @@
+import type { PartState } from '@postern/contract/edge'
+import { ProgramMissingError } from '@postern/host/exec'
+import { HaproxySocketError } from '../runtime/socket.ts'
+import { HaproxyStartError } from './process.ts'
+import type { RunningHaproxy } from './running.ts'
+
+/** What is known of HAProxy's state, and when a start that failed may be tried again. */
+export interface Health {
+  state(): PartState
+  /** It runs, and as wanted. */
+  succeeded(running: RunningHaproxy): PartState
+  /** It answers; trouble that an apply had with it stays until an apply has none. */
+  answered(running: RunningHaproxy): PartState
+  /** @throws errors that are not about HAProxy */
+  failed(error: unknown): PartState
+  mayStart(): boolean
+}
+
+const LONGEST_PAUSE = 5_000
+
+export function createHealth(): Health {
+  let state: PartState = { state: 'failed', detail: 'HAProxy has not been started yet' }
+  let isTroubled = false
+  let pause = 0
+  let nextStart = 0
+  return {
+    state: () => state,
+    succeeded(running) {
+      isTroubled = false
+      pause = 0
+      state = okState(running)
+      return state
+    },
+    answered(running) {
+      if (!isTroubled) state = okState(running)
+      return state
+    },
+    failed(error) {
+      state = failedState(error)
+      isTroubled = true
+      pause = Math.min(LONGEST_PAUSE, pause + 1_000)
+      nextStart = Date.now() + pause
+      return state
+    },
+    mayStart: () => Date.now() >= nextStart,
+  }
+}
+
+function okState({ version }: RunningHaproxy): PartState {
+  return { state: 'ok', detail: `HAProxy ${version.split('-')[0]}` }
+}
+
+function failedState(error: unknown): PartState {
+  if (error instanceof ProgramMissingError) return { state: 'missing', detail: 'HAProxy is not installed' }
+  if (error instanceof HaproxyStartError || error instanceof HaproxySocketError)
+    return { state: 'failed', detail: error.message }
+  throw error
+}

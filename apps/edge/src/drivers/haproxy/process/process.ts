@@ -1,0 +1,169 @@
+import { readFile, rm } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Exec } from '@postern/host/exec'
+import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import type { HaproxySocket } from '../runtime/socket.ts'
+import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
+
+/** HAProxy does not run as wanted; `message` is for people, `output` is what HAProxy wrote. */
+export class HaproxyStartError extends Error {
+  readonly code = 'haproxy_start'
+  readonly output: string
+  constructor(output: string, message = explainStart(output)) {
+    super(message)
+    this.output = output
+  }
+}
+
+export interface HaproxyProcess {
+  /** Ours, and answering. One of ours that does not answer is ended first: there is never a second. */
+  findOrEnd(): Promise<RunningHaproxy | undefined>
+  /**
+   * Starts one from the files; it outlives the edge.
+   * @param old hands over its ports without a gap and finishes its connections.
+   * @throws HaproxyStartError, ProgramMissingError
+   */
+  start(mark: string, old: RunningHaproxy | undefined): Promise<RunningHaproxy>
+  /**
+   * Ends those that have handed over and still finish their connections: nobody can ask them which connection is
+   * whose, and they lead by the routes of then.
+   */
+  endOthers(pid: number): Promise<void>
+  /** Ends all of ours. */
+  stop(): Promise<void>
+}
+
+/** How long one that runs may be silent before it is taken for stuck. */
+const PATIENCE = 3_000
+/** How long a process has to follow a signal. */
+const END_TIMEOUT = 1_000
+/** A thousand certificates take two seconds. */
+const START_TIMEOUT = 30_000
+
+/** @param prepareFiles brings the files up to date that HAProxy starts from */
+export function createHaproxyProcess(
+  exec: Exec,
+  paths: HaproxyPaths,
+  socket: HaproxySocket,
+  unit: string,
+  prepareFiles: () => Promise<void>,
+): HaproxyProcess {
+  let starts = 0
+  // Those that have handed over and only finish their connections: they stand in nobody's way.
+  const draining = new Set<number>()
+  return {
+    async findOrEnd() {
+      const deadline = Date.now() + PATIENCE
+      for (;;) {
+        const running = await findRunning(socket)
+        if (running) return running
+        const pids = (await listOwnProcesses(paths.config)).filter((pid) => !draining.has(pid))
+        if (pids.length === 0) return undefined
+        if (Date.now() > deadline) return void (await end(pids, paths.config))
+        await delay(50)
+      }
+    },
+    async start(mark, old) {
+      await prepareFiles()
+      await rm(paths.output, { force: true })
+      // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
+      if (!old) await end(await listOwnProcesses(paths.config), paths.config)
+      const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
+      starts++
+      const parent = await exec.startDetached(
+        'haproxy',
+        ['-D', '-f', paths.config, '-p', paths.pid, ...handOver],
+        {
+          stdoutFile: paths.output,
+          stderrFile: paths.output,
+          unit: `${unit}-${process.pid}-${starts}`,
+        },
+      )
+      const running = await untilAnswering({ paths, socket, mark, parent, old })
+      if (old) draining.add(old.pid)
+      return running
+    },
+    async endOthers(pid) {
+      const others = (await listOwnProcesses(paths.config)).filter((each) => each !== pid)
+      await end(others, paths.config)
+    },
+    stop: async () => end(await listOwnProcesses(paths.config), paths.config),
+  }
+}
+
+interface Start {
+  paths: HaproxyPaths
+  socket: HaproxySocket
+  mark: string
+  parent: number
+  old: RunningHaproxy | undefined
+}
+
+/** The parent binds the ports, leaves a child behind and ends; when it fails, it only ends. */
+async function untilAnswering({ paths, socket, mark, parent, old }: Start): Promise<RunningHaproxy> {
+  const deadline = Date.now() + START_TIMEOUT
+  while (Date.now() < deadline) {
+    const isStarting = isAlive(parent)
+    const running = await findRunning(socket)
+    if (running && running.pid !== old?.pid && running.mark === mark) return running
+    if (!isStarting) {
+      const others = (await listOwnProcesses(paths.config)).filter((pid) => pid !== old?.pid)
+      if (others.length === 0) break
+    }
+    await delay(10)
+  }
+  throw new HaproxyStartError(await readFile(paths.output, 'utf8'))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function end(pids: readonly number[], config: string): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const deadline = Date.now() + END_TIMEOUT
+    let left = await listOwnAmong(pids, config)
+    for (const pid of left) kill(pid, signal)
+    while (left.length > 0 && Date.now() < deadline) {
+      await delay(10)
+      left = await listOwnAmong(left, config)
+    }
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    // It has ended by itself in between.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+/** @param ports at least one */
+export function heldPorts(ports: readonly number[]): string {
+  const unique = [...new Set(ports)].sort((a, b) => a - b)
+  const [noun, verb] = unique.length > 1 ? ['Ports', 'are'] : ['Port', 'is']
+  return `${noun} ${unique.join(' and ')} ${verb} held by another program`
+}
+
+/** What HAProxy wrote when it did not start, in words for people. */
+export function explainStart(output: string): string {
+  const held = boundPorts(output, 'Address already in use')
+  if (held.length > 0) return heldPorts(held)
+  const denied = boundPorts(output, 'Permission denied')
+  if (denied.length > 0)
+    return `HAProxy may not open port ${[...new Set(denied)].join(' and ')}: it needs root`
+  const alert = /\[ALERT\][^:]*: (?:config : )?(.*)/.exec(output)?.[1]
+  return `HAProxy does not start: ${(alert ?? 'it gave no reason').slice(0, 300)}`
+}
+
+function boundPorts(output: string, reason: string): number[] {
+  const found = output.matchAll(new RegExp(`cannot bind socket \\(${reason}\\) for \\[.*?:(\\d+)\\]`, 'g'))
+  return [...found].map(([, port]) => Number(port))
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type HaproxyLab,
+  makeConsoleRoute,
+  makeHaproxyLab,
+  makeLabRoute,
+} from '../../../../test/haproxy-lab.ts'
+import { type Lab, startLab } from '../../../../test/lab.ts'
+import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+
+let machine: Lab
+let lab: HaproxyLab
+let server: Upstream
+const crowd: ChildProcess[] = []
+
+/** Ten /64 of one /48, and ten /64 of as many /48. */
+const NEIGHBOURS = Array.from({ length: 10 }, (_, i) => `2001:db8:1:${i}::1`)
+const STRANGERS = Array.from({ length: 10 }, (_, i) => `2001:db8:${i + 16}::1`)
+const TARGET = '2001:db8:ffff::1'
+
+beforeAll(async () => {
+  machine = await startLab()
+  for (const address of [TARGET, ...NEIGHBOURS, ...STRANGERS])
+    await machine.must('ip', '-6', 'address', 'add', `${address}/128`, 'dev', 'lo', 'nodad')
+  lab = await makeHaproxyLab({ exec: machine.exec, addresses: ['127.0.0.1', TARGET] })
+  server = await startUpstream({ path: lab.serverSocket })
+  // Nothing listens in there: a page of ours, or a redirect, is an answer as good as any.
+  expect(await lab.apply([makeConsoleRoute(), makeLabRoute(2, 1, { enabled: false })])).toEqual([])
+})
+
+afterAll(async () => {
+  for (const each of crowd) each.kill('SIGKILL')
+  await lab.close()
+  await server.close()
+  await machine.close()
+})
+
+/** Ten thousand connections in all, opened by two processes, that never say a word. */
+async function gather(): Promise<void> {
+  const program = join(import.meta.dirname, '../../../../test/programs/silent-crowd.ts')
+  const open = (sources: string[]) => {
+    const pairs = sources.map((source) => `${TARGET},${source}`)
+    const [command = '', ...argv] = machine.argv(
+      process.execPath,
+      program,
+      String(lab.httpsPort),
+      '500',
+      ...pairs,
+    )
+    const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+    crowd.push(child)
+    return new Promise((resolve) => child.stdout.once('data', resolve))
+  }
+  await Promise.all([open(NEIGHBOURS), open(STRANGERS)])
+}
+
+/** @returns its status, and how long it took in ms */
+async function ask(host: string): Promise<{ status: number; ms: number }> {
+  const to = ['--resolve', `${host}:${lab.httpsPort}:127.0.0.1`, `https://${host}:${lab.httpsPort}/`]
+  const words = ['-sk', '-m', '5', '-o', '/dev/null', '-w', '%{http_code} %{time_total}', ...to]
+  const [status, seconds] = (await machine.must('curl', ...words)).split(' ').map(Number)
+  return { status: status ?? 0, ms: (seconds ?? 0) * 1000 }
+}
+
+async function memory(): Promise<number> {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${await lab.pid()}/status`, 'utf8'))?.[1])
+}
+
+/** How many connections of such a source HAProxy counts now. */
+async function counts(table: string): Promise<number[]> {
+  const found = (await lab.command(`show table ${table}`)).matchAll(/key=2001:\S+ .*conn_cur=(\d+)/g)
+  return [...found].map(([, count]) => Number(count))
+}
+
+describe('ten thousand connections that say nothing', () => {
+  test('hold up neither a visitor nor the console', async () => {
+    await gather()
+    const networks = await counts('networks')
+    const answers = [
+      await ask('s2.example.com'),
+      await ask('console.example.com'),
+      await ask('s2.example.com'),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([503, 200, 503])
+    // 100 ms is the aim on a quiet machine.
+    for (const { ms } of answers) expect(ms).toBeLessThan(500)
+    // In kB; about 40 for each that is let in.
+    expect(await memory()).toBeLessThan(300_000)
+    // The /48 as a whole, and each /64 alone.
+    expect(Math.max(...networks)).toBeLessThanOrEqual(2020)
+    expect(Math.max(...(await counts('sources')))).toBeLessThanOrEqual(520)
+  })
+})

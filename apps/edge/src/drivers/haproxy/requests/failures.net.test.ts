@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { findFreePort } from '@postern/testkit/port'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Browser, openH1Browser, openH2Browser } from '../../../../test/browser.ts'
+import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+
+/** Seconds without a byte of a body. */
+const SILENCE = 5
+
+let lab: HaproxyLab
+let fine: Upstream
+let routes: ReturnType<typeof makeLabRoute>[]
+const closing = { requests: 0 }
+const resetting = { requests: 0 }
+const ends: (() => void)[] = []
+
+beforeAll(async () => {
+  lab = await makeHaproxyLab({ timeouts: { body: SILENCE } })
+  fine = await startUpstream()
+  routes = [
+    makeLabRoute(2, fine.port),
+    makeLabRoute(3, await findFreePort()),
+    makeLabRoute(4, await startFull()),
+    makeLabRoute(5, await startFailing(closing, (socket) => socket.end())),
+    makeLabRoute(6, await startFailing(resetting, (socket) => socket.resetAndDestroy())),
+  ]
+  await lab.apply(routes)
+})
+
+afterAll(async () => {
+  for (const end of ends) end()
+  await lab.close()
+  await fine.close()
+})
+
+/** A service that reads a request and then does something else than to answer. @returns its port */
+async function startFailing(count: { requests: number }, fail: (socket: Socket) => void): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      count.requests++
+      fail(socket)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(() => server.close())
+  const address = server.address()
+  return address !== null && typeof address === 'object' ? address.port : 0
+}
+
+async function startFull(): Promise<number> {
+  const program = join(import.meta.dirname, '../../../../test/programs/full-listener.ts')
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'ignore'] })
+  ends.push(() => child.kill('SIGKILL'))
+  return await new Promise((resolve) => child.stdout.once('data', (data: Buffer) => resolve(Number(data))))
+}
+
+const OPENERS: Record<string, (port: number) => Browser> = { h1: openH1Browser, h2: openH2Browser }
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']
+const REPEATABLE = ['GET', 'HEAD', 'OPTIONS']
+
+const FAILURES = [
+  { id: 3, name: 'refuses', status: 503, reason: 'the service refused the connection' },
+  { id: 4, name: 'never accepts', status: 503, reason: 'the connection to the service timed out' },
+  {
+    id: 5,
+    name: 'closes',
+    status: 502,
+    reason: 'the service closed the connection without an answer',
+    count: closing,
+  },
+  {
+    id: 6,
+    name: 'resets',
+    status: 502,
+    reason: 'the service closed the connection without an answer',
+    count: resetting,
+  },
+]
+
+test.each(Object.keys(OPENERS))(
+  'what is answered before its end is not sent again over %s',
+  async (version) => {
+    const count = { requests: 0 }
+    const refusing = await startFailing(count, (socket) => {
+      socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+      socket.destroy()
+    })
+    expect(await lab.apply([...routes, makeLabRoute(7, refusing)])).toEqual([])
+    const browser = OPENERS[version]?.(lab.httpsPort)
+    // What the other version asked a moment ago must not look like the same request.
+    const more = Number(version.slice(1))
+    for (const size of [300_000, 5_000_000]) {
+      count.requests = 0
+      const page = await browser?.ask('s7.example.com', 'POST', 'x'.repeat(size + more))
+      expect([413, 502, 504]).toContain(page?.status)
+      expect(count.requests).toBe(1)
+    }
+    browser?.close()
+  },
+)
+
+describe.each(Object.keys(OPENERS))('over %s', (version) => {
+  describe.each(FAILURES)('a service that $name', ({ id, status, reason, count }) => {
+    test.each([
+      ...METHODS.map((method) => [method, 0] as const),
+      ['POST', 20] as const,
+      ['POST', 30_000] as const,
+      // More than HAProxy and the kernel hold.
+      ['POST', 300_000] as const,
+      ['PUT', 5_000_000] as const,
+    ])('%s with a body of %i bytes', async (method, size) => {
+      const browser = OPENERS[version]?.(lab.httpsPort)
+      if (!browser) throw new Error('no such version')
+      // What a browser sends first on a connection, HAProxy treats otherwise than all that follows.
+      expect((await browser.ask('s2.example.com', 'GET')).status).toBe(200)
+      lab.logs.length = 0
+      if (count) count.requests = 0
+      const start = performance.now()
+      const page = await browser.ask(`s${id}.example.com`, method, 'x'.repeat(size))
+      expect(performance.now() - start).toBeLessThan(10_000)
+      // 2.6 gives no window back for what it throws away of a refused body; when none is left, silence has its page.
+      expect(size > 30_000 ? [status, 504] : [status]).toContain(page.status)
+      if (method !== 'HEAD') expect(page.text).toContain('<!doctype html>')
+      if (count && !REPEATABLE.includes(method)) expect(count.requests).toBe(1)
+      const lines = () => lab.logs.filter(({ service }) => service === id).map(({ text }) => text)
+      await until('the line', () => lines().length > 0)
+      // In the middle of a body HAProxy has no status for its line.
+      const line = expect.stringMatching(
+        `"${method} /" (${status}|${size > 30_000 ? '-' : status}) .*${reason}$`,
+      )
+      expect(lines()).toEqual([line])
+      browser.close()
+    })
+  })
+})
+
+test('an upload that its visitor gave up may begin again soon', async () => {
+  const count = { requests: 0 }
+  const reading = await startFailing(count, (socket) => socket.resume())
+  expect(await lab.apply([...routes, makeLabRoute(7, reading)])).toEqual([])
+  const upload = () => {
+    const socket = connectTls({ port: lab.httpsPort, host: '127.0.0.1', rejectUnauthorized: false })
+    const head = 'POST / HTTP/1.1\r\nHost: s7.example.com\r\nContent-Length: 300000\r\n\r\n'
+    socket.on('error', () => undefined).write(head + 'x'.repeat(1000))
+    return socket
+  }
+  const first = upload()
+  await until('the upload to arrive', () => count.requests === 1)
+  first.destroy()
+  await until('it to be forgotten', async () => !(await lab.command('show table lost')).includes('key='))
+  const second = upload()
+  await until('it to arrive again', () => count.requests === 2)
+  second.destroy()
+})

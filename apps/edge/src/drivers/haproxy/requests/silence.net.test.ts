@@ -1,0 +1,154 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { until } from '@postern/testkit/until'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type HaproxyLab,
+  makeConsoleRoute,
+  makeHaproxyLab,
+  makeLabRoute,
+  PUBLIC_HOST,
+} from '../../../../test/haproxy-lab.ts'
+import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { openSocket, visit } from '../../../../test/visitor.ts'
+
+/** Seconds, with the head's far from the body's, and both far from that of an answer. */
+const timeouts = { head: 1, body: 3, idle: 9 }
+
+let lab: HaproxyLab
+let upstream: Upstream
+let server: Upstream
+const open: Socket[] = []
+
+beforeAll(async () => {
+  lab = await makeHaproxyLab({ timeouts })
+  server = await startUpstream({ path: lab.serverSocket })
+  upstream = await startUpstream({
+    answer: (request, response) => {
+      const wait = Number(request.url?.slice(1))
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' })
+      if (request.method === 'GET') response.write('data: 1\n\n')
+      request.resume().on('end', () => setTimeout(() => response.end('the end'), wait))
+    },
+  })
+  await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])
+})
+
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.destroy()
+})
+
+afterAll(async () => {
+  await lab.close()
+  await upstream.close()
+  await server.close()
+})
+
+/** How long a connection lives after these bytes, in ms, and what it was told. */
+async function lifeOf(socket: Socket, bytes = ''): Promise<{ ms: number; heard: string }> {
+  open.push(socket)
+  let [heard, isOver] = ['', false]
+  socket.on('data', (chunk: Buffer) => {
+    heard += chunk.toString('latin1')
+  })
+  socket
+    .on('error', () => undefined)
+    .on('close', () => {
+      isOver = true
+    })
+  await new Promise((resolve) => socket.once('encrypted' in socket ? 'secureConnect' : 'connect', resolve))
+  const start = performance.now()
+  if (bytes) socket.write(bytes)
+  await until('the connection to end', () => isOver, { timeoutMs: 8000 })
+  return { ms: performance.now() - start, heard }
+}
+
+const plain = (port = lab.httpsPort) => connectTcp(port, '127.0.0.1')
+const secure = (protocol = 'http/1.1') =>
+  connectTls({ port: lab.httpsPort, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: [protocol] })
+const POST = 'POST / HTTP/1.1\r\nHost: s2.example.com\r\nContent-Length: 90000\r\n\r\nthe beginning'
+
+describe('silence', () => {
+  test.each<[string, () => Socket, string]>([
+    ['that never began TLS', plain, ''],
+    ['in the middle of a TLS hello', plain, '\x16\x03\x01\x02\x00\x01\x00'],
+    ['after the handshake', secure, ''],
+    ['after the handshake of HTTP/2', () => secure('h2'), ''],
+    ['after the preface of HTTP/2', () => secure('h2'), 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['in the middle of a head', secure, 'GET / HTTP/1.1\r\nHost: s2.exa'],
+    ['over plain HTTP', () => plain(lab.httpPort), ''],
+    ['in the middle of a plain head', () => plain(lab.httpPort), 'GET / HT'],
+  ])('%s ends after the time for a head', async (_, dial, bytes) => {
+    const { ms } = await lifeOf(dial(), bytes)
+    expect(ms).toBeGreaterThan(500)
+    expect(ms).toBeLessThan(2700)
+  })
+
+  test('inside a body ends after the time for a body, and is in the log', async () => {
+    const { ms, heard } = await lifeOf(secure(), POST)
+    expect(ms).toBeGreaterThan(2500)
+    expect(ms).toBeLessThan(6000)
+    // The service saw its request break off, and may say so itself.
+    expect(heard).toMatch(/^HTTP\/1\.1 4/)
+    await until('the line', () => lab.logs.some(({ text }) => /"POST \/" .*silent for too long$/.test(text)))
+  })
+
+  test('between two parts of a body that moves cuts nothing', async () => {
+    const socket = secure()
+    const life = lifeOf(socket, POST.replace('90000', '16').replace('the beginning', ''))
+    for (let i = 0; i < 16; i++) setTimeout(() => socket.write('x'), 400 + i * 400)
+    const answered = new Promise<string>((resolve) =>
+      socket.on('data', (chunk: Buffer) => resolve(chunk.toString())),
+    )
+    expect(await answered).toMatch(/^HTTP\/1\.1 200 /)
+    socket.destroy()
+    await life
+  })
+
+  test.each(['GET', 'POST'])('of an answer to %s may last as long as that of a WebSocket', async (method) => {
+    const answer = await visit({ port: lab.httpsPort, host: 's2.example.com', path: '/5000', method })
+    expect(answer.text).toContain('the end')
+  })
+})
+
+describe('many connections', () => {
+  test('of one source are told so by a page and a line, and do not hold up others', async () => {
+    await lab.open({ connectionsPerSource: 5, timeouts })
+    await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])
+    const from = '127.0.0.11'
+    const sockets = await Promise.all(
+      Array.from({ length: 5 }, () => openSocket({ port: lab.httpsPort, host: 's2.example.com', from })),
+    )
+    const told = await visit({ port: lab.httpsPort, host: 's2.example.com', path: '/0', from })
+    expect(told.status).toBe(429)
+    expect(told.text).toContain('<h1>Too many connections</h1>')
+    await until('the line', () =>
+      lab.logs.some(({ text }) => text.includes('429') && text.includes('too many')),
+    )
+    expect((await visit({ port: lab.httpsPort, host: 's2.example.com', path: '/0' })).status).toBe(200)
+    for (const socket of sockets) expect(await socket.echo('still here')).toBe(true)
+    for (const socket of sockets) socket.close()
+    await lab.open({ timeouts })
+  })
+
+  test('that take all room of services leave the console its own', async () => {
+    const maxConnections = 20
+    await lab.open({ maxConnections, timeouts })
+    await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])
+    const port = lab.httpsPort
+    const sockets = await Promise.all(
+      Array.from({ length: maxConnections * 0.8 }, () => openSocket({ port, host: 's2.example.com' })),
+    )
+    await expect(visit({ port, host: 's2.example.com', path: '/0' })).rejects.toThrow()
+    expect((await visit({ port, host: PUBLIC_HOST })).status).toBe(200)
+    sockets.pop()?.close()
+    await until('room for one more', async () => {
+      const { status } = await visit({ port, host: 's2.example.com', path: '/0' }).catch(() => ({
+        status: 0,
+      }))
+      return status === 200
+    })
+    for (const socket of sockets) socket.close()
+    await lab.open({ timeouts })
+  })
+})

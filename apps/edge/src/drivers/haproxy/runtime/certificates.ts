@@ -1,0 +1,156 @@
+import type { EdgeCertificate } from '@postern/contract/desired-state'
+import { listed, renderCertificateLine } from '@postern/render/haproxy-certificates'
+import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import {
+  type CertificateFiles,
+  type CertificateStore,
+  inUse,
+  keptPaths,
+  type StoredCertificate,
+} from '../files/certificate-store.ts'
+import type { HaproxySocket } from './socket.ts'
+
+export interface CertificateLoader {
+  /**
+   * Makes the certificates of the running HAProxy those of the files; refused ones are noted in `files`.
+   * @param isQuick what this HAProxy has refused before is not offered again.
+   * @returns false when there are so many new ones that some have to wait for the next call
+   */
+  apply(files: CertificateFiles, isQuick: boolean): Promise<boolean>
+  /** From now on nothing is known of what HAProxy holds: it is another one. */
+  forget(): void
+}
+
+export function createCertificateLoader(
+  socket: HaproxySocket,
+  paths: HaproxyPaths,
+  store: CertificateStore,
+): CertificateLoader {
+  // Path → fingerprint, as read from this HAProxy; the names are read at every apply, the contents once.
+  const seen = new Map<string, string>()
+  // PEM → why this HAProxy refused it.
+  const refusals = new Map<string, string>()
+
+  /** @returns those that were loaded, and whether that is all */
+  async function loadAll(files: CertificateFiles): Promise<{ loaded: StoredCertificate[]; isAll: boolean }> {
+    const loaded: StoredCertificate[] = []
+    const deadline = Date.now() + LOAD_FOR
+    let isAll = true
+    for (const stored of [...files.stored.values()]) {
+      const now = seen.get(stored.path)
+      if (stored.replaced === undefined && now === stored.fingerprint) continue
+      const known = refusals.get(stored.pem)
+      if (known === undefined && now === undefined && Date.now() > deadline) {
+        isAll = false
+        continue
+      }
+      const reason = known ?? (await load(socket, stored, now !== undefined))
+      if (reason === undefined) loaded.push(stored)
+      else {
+        refusals.set(stored.pem, reason)
+        await store.refuse(files, stored, reason)
+      }
+    }
+    await observe(
+      socket,
+      seen,
+      loaded.map(({ path }) => path),
+    )
+    return { loaded, isAll }
+  }
+
+  return {
+    async apply(files, isQuick) {
+      if (!isQuick) refusals.clear()
+      const names = await readNames(socket, paths)
+      for (const path of seen.keys()) if (!names.has(path)) seen.delete(path)
+      await observe(
+        socket,
+        seen,
+        [...names].filter((path) => !seen.has(path)),
+      )
+      const { loaded, isAll } = await loadAll(files)
+      const served = inUse(files).filter(({ id }) => seen.has(paths.certificate(id)))
+      await applyList(socket, paths, served)
+      for (const stored of loaded)
+        if (seen.get(stored.path) !== stored.fingerprint) await store.refuse(files, stored, NOT_TAKEN)
+      const kept = keptPaths(paths, files)
+      for (const path of names) if (!kept.has(path)) await socket.send(`del ssl cert ${path}`)
+      await store.sweep(files)
+      return isAll
+    },
+    forget() {
+      seen.clear()
+      refusals.clear()
+    },
+  }
+}
+
+/** How long new certificates may hold up what else there is to apply, in ms: each takes HAProxy one to four. */
+const LOAD_FOR = 250
+const NOT_TAKEN = "HAProxy couldn't load this certificate"
+
+/** The paths of our certificates in HAProxy. */
+async function readNames(socket: HaproxySocket, paths: HaproxyPaths): Promise<Set<string>> {
+  const names = (await socket.send('show ssl cert')).split('\n')
+  return new Set(names.filter((name) => name.startsWith(`${paths.certificates}/`)))
+}
+
+async function observe(
+  socket: HaproxySocket,
+  seen: Map<string, string>,
+  names: readonly string[],
+): Promise<void> {
+  const details = await socket.sendAll(names.map((name) => `show ssl cert ${name}`))
+  const found = details.matchAll(/^Filename: (\S+)\n[\s\S]*?^SHA1 FingerPrint: ([0-9A-F]+)$/gm)
+  for (const [, path = '', fingerprint = ''] of found) seen.set(path, fingerprint)
+}
+
+/** @returns why HAProxy refused it. */
+async function load(
+  socket: HaproxySocket,
+  { path, pem }: StoredCertificate,
+  isKnown: boolean,
+): Promise<string | undefined> {
+  if (!isKnown) await socket.send(`new ssl cert ${path}`)
+  const set = await socket.send(`set ssl cert ${path} <<\n${pem}`)
+  const committed = await socket.send(`commit ssl cert ${path}`)
+  if (committed.includes('Success!')) return undefined
+  await socket.send(`abort ssl cert ${path}`)
+  if (!isKnown) await socket.send(`del ssl cert ${path}`)
+  const words = (/unable to .*|inconsistencies .*|.*error.*/i.exec(set)?.[0] ?? set).replaceAll(path, 'it')
+  return `HAProxy refuses the certificate: ${words.trim().split('\n')[0]?.slice(0, 200)}`
+}
+
+/** The list of names. A line that is not as wanted is taken out and put in again. */
+async function applyList(
+  socket: HaproxySocket,
+  paths: HaproxyPaths,
+  served: readonly EdgeCertificate[],
+): Promise<void> {
+  const list = paths.certificateList
+  const wanted = new Map(
+    listed(served).map((each) => [paths.certificate(each.id), renderCertificateLine(each, paths)]),
+  )
+  const current = await readList(socket, paths)
+  for (const [path, lines] of current) {
+    if (lines.length === 1 && lines[0] === wanted.get(path)) continue
+    await socket.sendAll(lines.map(() => `del ssl crt-list ${list} ${path}`))
+    current.delete(path)
+  }
+  for (const [path, line] of wanted)
+    if (!current.has(path)) await socket.send(`add ssl crt-list ${list} <<\n${line}\n`)
+}
+
+/** Path → its lines. HAProxy shows `path:line names`, and marks added lines with 0. */
+async function readList(socket: HaproxySocket, paths: HaproxyPaths): Promise<Map<string, string[]>> {
+  const answer = await socket.send(`show ssl crt-list ${paths.certificateList}`)
+  const lines = new Map<string, string[]>()
+  for (const line of answer.split('\n')) {
+    const [first = '', ...names] = line.trim().split(/\s+/)
+    if (!first.startsWith(`${paths.certificates}/`)) continue
+    const path = first.replace(/:\d+$/, '')
+    lines.set(path, [...(lines.get(path) ?? []), [path, ...names].join(' ')])
+  }
+  return lines
+}

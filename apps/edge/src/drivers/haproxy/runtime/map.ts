@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto'
+import { type HaproxySocket, HaproxySocketError, MAX_COMMAND } from './socket.ts'
+
+/** From here on one atomic replacement is cheaper than single commands. */
+const MANY = 300
+
+type Entries = ReadonlyMap<string, string>
+
+/** What a map of the running HAProxy lacks or has too much. */
+export interface MapChange {
+  /** Key → its value as it is and as it shall be; undefined: none. */
+  lines: Map<string, { before: string | undefined; after: string | undefined }>
+  /** Whether it leaves the map with nothing that is not wanted. */
+  isExact: boolean
+}
+
+/** A map of the running HAProxy. Keys and values are free of blanks, `;` and newlines: the renderer saw to it. */
+export interface RuntimeMap {
+  /**
+   * Says what the map shall hold from now on.
+   * @param touched the only keys that may differ from what was wanted before
+   */
+  want(wanted: Entries, touched: Iterable<string>): void
+  /**
+   * Compares what was touched with what was read last; everything, when nothing was read or it is not so any more.
+   * @param keep `others too`: entries that are not wanted stay for now.
+   */
+  compare(keep?: 'exact' | 'others too'): Promise<MapChange>
+  /**
+   * Makes the change and reads it back.
+   * @returns wanted keys that HAProxy still does not hold as wanted
+   * @throws HaproxySocketError when HAProxy does not answer, or still holds what is not wanted
+   */
+  change(change: MapChange): Promise<string[]>
+  /** The next comparison looks whether HAProxy still holds what it held. */
+  doubt(): void
+  /** From now on nothing is known of the map, and it is read again. */
+  forget(): void
+}
+
+export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMap {
+  let wanted: Entries = new Map()
+  /** Beyond these keys, what is held is what is wanted. */
+  const touched = new Set<string>()
+  let held: Map<string, string> | undefined
+  /** The digest of the whole map as HAProxy showed it when it was `held`; undefined: it was changed since. */
+  let digest: string | undefined
+  let isDoubtful = false
+
+  async function look(): Promise<Map<string, string>> {
+    if (held && !isDoubtful) return held
+    const text = await socket.send(`show map ${path}`)
+    const now = createHash('sha1').update(text).digest('base64')
+    isDoubtful = false
+    if (held && now === digest) return held
+    const before = held
+    held = parseMap(path, text)
+    digest = now
+    if (!before || !isSame(before, held))
+      for (const key of [...held.keys(), ...wanted.keys()]) touched.add(key)
+    return held
+  }
+
+  return {
+    want(next, keys) {
+      wanted = next
+      for (const key of keys) touched.add(key)
+    },
+    async compare(keep = 'exact') {
+      const lines = differences(await look(), wanted, touched)
+      const isExact = keep === 'exact'
+      if (!isExact) for (const [key, { after }] of lines) if (after === undefined) lines.delete(key)
+      if (isExact && lines.size === 0) touched.clear()
+      return { lines, isExact }
+    },
+    async change({ lines, isExact }) {
+      if (lines.size === 0) return []
+      const before = held
+      // Unless all goes well nobody knows what the map holds.
+      held = digest = undefined
+      const others = isExact ? [] : [...(before ?? [])].filter(([key]) => !wanted.has(key))
+      const isFew = lines.size < MANY && ![...lines.values()].some(({ before }) => before?.endsWith(TWICE))
+      if (isFew) await socket.sendAll([...lines].map(([key, line]) => commandFor(path, key, line)))
+      else await replaceMap(socket, path, [...others, ...wanted])
+      const after =
+        isFew && before
+          ? await readKeys(socket, path, [...lines.keys()], before)
+          : parseMap(path, await socket.send(`show map ${path}`))
+      const wrong = [...lines.keys()].filter((key) => after.get(key) !== wanted.get(key))
+      if (wrong.some((key) => !wanted.has(key)))
+        throw new HaproxySocketError(`HAProxy didn't accept the change of ${path}`)
+      if (wrong.length > 0) return wrong
+      held = after
+      if (isExact) touched.clear()
+      return []
+    },
+    doubt() {
+      isDoubtful = true
+    },
+    forget() {
+      held = digest = undefined
+    },
+  }
+}
+
+/** Ends the value of a key that is there twice, which is never as wanted: `set` and `del` would not tell them apart. */
+const TWICE = '\n'
+
+/** @throws HaproxySocketError when it is not a map: each line is `0x… key value` */
+function parseMap(path: string, text: string): Map<string, string> {
+  const entries = new Map<string, string>()
+  for (let start = 0; start < text.length; ) {
+    const end = endOf(text, '\n', start)
+    const line = text.slice(start, end)
+    start = end + 1
+    if (line === '') continue
+    const [head, tail] = [endOf(line, ' ', 0), endOf(line, ' ', endOf(line, ' ', 0) + 1)]
+    const key = line.slice(head + 1, tail)
+    if (!line.startsWith('0x') || key === '')
+      throw new HaproxySocketError(`HAProxy does not know ${path}: ${line}`)
+    const value = line.slice(tail + 1)
+    entries.set(key, entries.has(key) ? value + TWICE : value)
+  }
+  return entries
+}
+
+function endOf(text: string, mark: string, start: number): number {
+  const end = text.indexOf(mark, start)
+  return end < 0 ? text.length : end
+}
+
+function isSame(a: Entries, b: Entries): boolean {
+  if (a.size !== b.size) return false
+  for (const [key, value] of a) if (b.get(key) !== value) return false
+  return true
+}
+
+/** Takes the keys of a change over into `entries` as HAProxy holds them now. A longer key is no concern of a shorter. */
+async function readKeys(
+  socket: HaproxySocket,
+  path: string,
+  keys: Iterable<string>,
+  entries: Map<string, string>,
+): Promise<Map<string, string>> {
+  for (const key of keys) entries.delete(key)
+  const answer = await socket.sendAll([...keys].map((key) => `get map ${path} ${key}`))
+  for (const [, key = '', value = ''] of answer.matchAll(/ key="([^"]*)", value="([^"]*)"/g))
+    entries.set(key, value)
+  return entries
+}
+
+/** Additions first, so that nothing that stays wanted is ever away. */
+function differences(held: Entries, wanted: Entries, keys: Iterable<string>): MapChange['lines'] {
+  const lines: MapChange['lines'] = new Map()
+  const gone: MapChange['lines'] = new Map()
+  for (const key of keys) {
+    const [before, after] = [held.get(key), wanted.get(key)]
+    if (before !== after) (after === undefined ? gone : lines).set(key, { before, after })
+  }
+  return new Map([...lines, ...gone])
+}
+
+function commandFor(
+  path: string,
+  key: string,
+  { before, after }: { before?: string; after?: string },
+): string {
+  if (after === undefined) return `del map ${path} ${key}`
+  return `${before === undefined ? 'add' : 'set'} map ${path} ${key} ${after}`
+}
+
+/** Visitors meet the old map or the new one, never a part. */
+async function replaceMap(
+  socket: HaproxySocket,
+  path: string,
+  wanted: Iterable<readonly [string, string]>,
+): Promise<void> {
+  const answer = await socket.send(`prepare map ${path}`)
+  const version = /version created: (\d+)/.exec(answer)?.[1]
+  if (!version) throw new HaproxySocketError(`HAProxy did not prepare ${path}: ${answer.trim()}`)
+  const head = `add map @${version} ${path} <<\n`
+  let payload = ''
+  for (const [key, value] of wanted) {
+    const line = `${key} ${value}\n`
+    if (head.length + payload.length + line.length > MAX_COMMAND) {
+      await socket.send(head + payload)
+      payload = ''
+    }
+    payload += line
+  }
+  if (payload !== '') await socket.send(head + payload)
+  await socket.send(`commit map @${version} ${path}`)
+}

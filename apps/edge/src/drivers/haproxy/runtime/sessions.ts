@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isAllowed } from '@postern/render/haproxy-lists'
+import { FLAGS } from '@postern/render/haproxy-routes'
+import { findRoute, type RouteSections } from '@postern/render/resolved-route'
+import type { MapChange } from './map.ts'
+import type { HaproxySocket } from './socket.ts'
+
+/** One request or upgraded connection in flight. */
+export interface OpenStream {
+  /** HAProxy's handle, like `0x7f…`; good until the stream ends. */
+  handle: string
+  id: string
+  service: number
+  source: string
+  /** It is connected to the service, and no head of an answer has come. */
+  isWaiting: boolean
+}
+
+/** Up to this many services the table is asked for each of them; beyond, once for all. */
+const FEW = 20
+
+/**
+ * The open streams of services. The configuration notes each stream's number, visitor and service in a table;
+ * the same number stands in the list of sessions.
+ * @param services null: of all.
+ */
+export async function listStreams(
+  socket: HaproxySocket,
+  services: ReadonlySet<number> | null,
+): Promise<OpenStream[]> {
+  const owners = await readOwners(socket, services)
+  if (owners.size === 0) return []
+  const sessions = parseSessions(await socket.send('show sess all'))
+  return sessions.flatMap((session) => {
+    const owner = owners.get(session.id)
+    return owner ? [{ ...session, ...owner }] : []
+  })
+}
+
+/** A request that waits for its answer is tried again when it is ended, so ending takes as many rounds. */
+const ROUNDS = 20
+const ROUND_MS = 20
+/** Few enough that hardly a millisecond is between the look and the end. */
+const AT_ONCE = 20
+
+/**
+ * Ends streams. Each handle is looked at again right before, because HAProxy reuses them.
+ * @param which `waiting`: only while they wait for the service; one that asks again elsewhere is left alone.
+ * @returns whether all have ended
+ */
+export async function endStreams(
+  socket: HaproxySocket,
+  streams: readonly OpenStream[],
+  which: 'all' | 'waiting' = 'all',
+): Promise<boolean> {
+  let left = streams
+  for (let round = 0; left.length > 0 && round < ROUNDS; round++) {
+    if (round > 0) await delay(ROUND_MS)
+    const alive: OpenStream[] = []
+    for (let start = 0; start < left.length; start += AT_ONCE) {
+      const some = left.slice(start, start + AT_ONCE)
+      const now = parseSessions(await socket.sendAll(some.map(({ handle }) => `show sess ${handle}`)))
+      const meant = now.filter((session) => which === 'all' || session.isWaiting)
+      const open = new Set(meant.map(({ handle, id }) => `${handle} ${id}`))
+      const still = some.filter(({ handle, id }) => open.has(`${handle} ${id}`))
+      await socket.sendAll(still.map(({ handle }) => `shutdown session ${handle}`))
+      alive.push(...still)
+    }
+    left = alive
+  }
+  return left.length === 0
+}
+
+/** Stream number → whose it is, of streams that are still open. */
+async function readOwners(
+  socket: HaproxySocket,
+  services: ReadonlySet<number> | null,
+): Promise<Map<string, Pick<OpenStream, 'service' | 'source'>>> {
+  const commands =
+    services && services.size <= FEW
+      ? [...services].map((service) => `show table streams data.gpt0 eq ${service}`)
+      : ['show table streams']
+  const answer = await socket.sendAll(commands)
+  const owners = new Map<string, Pick<OpenStream, 'service' | 'source'>>()
+  for (const [, id = '', source = '', number] of answer.matchAll(
+    / key=(\d+),(\S+) use=[1-9]\d* .*gpt0=(\d+)/g,
+  )) {
+    const service = Number(number)
+    if (service > 0 && (!services || services.has(service))) owners.set(id, { service, source: bare(source) })
+  }
+  return owners
+}
+
+/** Each session is a head line and details, which are indented. */
+function parseSessions(text: string): Omit<OpenStream, 'service' | 'source'>[] {
+  return text.split(/^(?=0x)/m).flatMap((session) => {
+    const [, handle = '', id = ''] = /^(0x[0-9a-f]+): \[.*?\] id=(\d+) proto=/.exec(session) ?? []
+    return handle ? [{ handle, id, isWaiting: isWaiting(session) }] : []
+  })
+}
+
+/** Connected to the service itself, and no head of an answer has come. What is still connecting fails by itself. */
+function isWaiting(session: string): boolean {
+  return (
+    session.includes(' rsp.st=MSG_RPBEFORE ') &&
+    /^ {2}server=target /m.test(session) &&
+    /^ {2}scb=.* state=EST /m.test(session)
+  )
+}
+
+/** Where one end has an IPv4 address and the other an IPv6 one, HAProxy writes both as IPv6. */
+function bare(address: string): string {
+  return address.replace(/^::ffff:(?=[\d.]+$)/, '')
+}
+
+interface Routes {
+  lines: MapChange['lines']
+  wanted: RouteSections
+}
+
+/**
+ * Ends the open connections of services that are disabled or gone, and of visitors whom a list no longer lets in;
+ * never one of another service.
+ * @param isThorough looks at every stream, not only at services that changed: for what an edge before us left undone.
+ * @returns whether all have ended
+ */
+export async function endUnwanted(
+  socket: HaproxySocket,
+  routes: Routes,
+  isThorough: boolean,
+): Promise<boolean> {
+  const suspects = isThorough ? null : changedServices(routes.lines)
+  if (suspects?.size === 0) return true
+  const isUnwanted = ({ service, source }: OpenStream) => {
+    const route = findRoute(routes.wanted, service)
+    return !route?.enabled || !isAllowed(route, source)
+  }
+  const streams = await listStreams(socket, suspects)
+  return await endStreams(socket, streams.filter(isUnwanted))
+}
+
+/**
+ * Ends the requests that wait for an answer of nodes which do not give any. Downloads and WebSockets stay: they go on
+ * when the tunnel is back.
+ * @returns whether all have ended
+ */
+export async function endWaiting(
+  socket: HaproxySocket,
+  routes: RouteSections,
+  nodes: ReadonlySet<number>,
+): Promise<boolean> {
+  const services = new Set<number>()
+  for (const section of routes.values())
+    for (const { id, node } of section) if (node.kind !== 'local' && nodes.has(node.id)) services.add(id)
+  if (services.size === 0) return true
+  const waiting = (await listStreams(socket, services)).filter(({ isWaiting }) => isWaiting)
+  return await endStreams(socket, waiting, 'waiting')
+}
+
+/** Whether somebody may be connected now who must not be after the change. */
+export function takesAway(routes: Routes): boolean {
+  return [...changedServices(routes.lines)].some((service) => {
+    const route = findRoute(routes.wanted, service)
+    return !route?.enabled || route.allowedIps.length > 0 || route.blockedIps.length > 0
+  })
+}
+
+/** Services that lose a line, are disabled or get another list. */
+function changedServices(lines: MapChange['lines']): Set<number> {
+  const changed = new Set<number>()
+  for (const { before, after } of lines.values()) {
+    if (before === undefined) continue
+    const [was, is] = [parseLine(before), parseLine(after ?? '')]
+    if (was.id !== is.id || was.list !== is.list || (is.isDisabled && !was.isDisabled)) changed.add(was.id)
+  }
+  return changed
+}
+
+/** What a line of the map of routes says. */
+export function parseLine(value: string): { id: number; list: string; isDisabled: boolean } {
+  const [id, , , , flags = '', list = ''] = value.split('|')
+  return { id: Number(id), list, isDisabled: flags.includes(FLAGS.disabled) }
+}

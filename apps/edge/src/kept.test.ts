@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DesiredState, Peer, Route } from '@postern/contract/desired-state'
+import { findIp } from '@postern/net/ip'
+import { createRouteTable } from '@postern/render/haproxy-route-table'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { makeCertificate, makePeer, makeRoute, makeSettings } from '../test/factories.ts'
+import { type HeldState, mergeState, rowsOf } from './held-state.ts'
+import { createLastGood } from './last-good.ts'
+import type { Names } from './names.ts'
+import { createTargetFinder } from './targets.ts'
+
+/**
+ * Whatever sequence of states comes, what is kept of it equals what is made from the last one alone: the lines of the
+ * maps, what was touched of them, the problems, and the state on disk.
+ */
+
+const dirs: string[] = []
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true })
+})
+
+const machine = { ownNetworks: [], ownPorts: [443] }
+const settings = makeSettings()
+const gateway: Route['node'] = { kind: 'gateway', id: 2, address4: '10.64.0.3', subnets: ['192.168.7.0/24'] }
+const peers = [makePeer(2), makePeer(2, { subnets: ['192.168.7.0/24'] }), makePeer(300)]
+
+/** Few values, so that services meet at one address, beside the console and with the same list. */
+const route = fc.record({
+  id: fc.constantFrom(1, 2, 3, 199, 200, 201, 450),
+  domain: fc.constantFrom(null, 'a.example.com', 'b.example.com', settings.publicHost),
+  path: fc.constantFrom('/', '/x', '/api', '/login'),
+  node: fc.constantFrom<Route['node']>({ kind: 'local' }, makeRoute(1).node, gateway),
+  backend: fc.record({
+    proto: fc.constantFrom('http' as const, 'https' as const),
+    host: fc.constantFrom(null, '192.168.7.9', 'nas.lan', '127.0.0.1'),
+    port: fc.constantFrom(80, 443),
+  }),
+  enabled: fc.boolean(),
+  system: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
+  allowedIps: fc.constantFrom<string[][]>([], ['192.0.2.0/24'], ['not an address']),
+  blockedIps: fc.constantFrom<string[][]>([], ['192.0.2.7']),
+})
+const world = fc.record({
+  routes: fc.uniqueArray(route, { selector: ({ id }) => id, maxLength: 7 }),
+  peers: fc.uniqueArray(fc.constantFrom(...peers), { selector: ({ nodeId }) => nodeId }),
+  certificates: fc.uniqueArray(fc.constantFrom(0, 1, 7).map(makeCertificate), { selector: ({ id }) => id }),
+  publicHost: fc.constantFrom(settings.publicHost, 'b.example.com'),
+  answer: fc.constantFrom('192.168.7.20', '192.168.7.21', '127.0.0.1', null),
+})
+type World = typeof world extends fc.Arbitrary<infer T> ? T : never
+
+test('after any sequence of states the kept result equals the one that is made from nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(world, { minLength: 1, maxLength: 6 }), async (worlds) => {
+      const dir = mkdtempSync(join(tmpdir(), 'ptk-'))
+      dirs.push(dir)
+      const file = join(dir, 'state.json')
+      const [lastGood, chain] = [createLastGood(file), createChain()]
+      let held: HeldState | undefined
+      const mirror = { routes: new Map<string, string>(), lists: new Map<string, string>() }
+      for (const [index, each] of worlds.entries()) {
+        held = mergeState(held, answerOf(each, index, held?.hashes ?? {}))
+        const fresh = mergeState(undefined, answerOf(each, index, {}))
+        expect(held).toEqual(fresh)
+        const kept = chain(held, each.answer)
+        const { touched: _, ...made } = createChain()(fresh, each.answer)
+        expect(kept).toMatchObject(made)
+        expect([kept.routes, kept.lists]).toEqual([made.routes, made.lists])
+        // Who only looks at what was touched sees all of it.
+        for (const name of ['routes', 'lists'] as const) {
+          follow(mirror[name], kept[name], kept.touched[name])
+          expect(mirror[name]).toEqual(new Map(made[name]))
+        }
+        await lastGood.save(held)
+        expect(await createLastGood(file).find()).toEqual(fresh)
+      }
+      const names = ['settings', ...[...Object.values(held?.sections ?? {})].flatMap((of) => [...of.keys()])]
+      expect(readdirSync(join(dir, 'state'))).toHaveLength(names.length)
+    }),
+    { numRuns: 80 },
+  )
+}, 120_000)
+
+/** What comes after the state, up to what HAProxy is given. */
+function createChain() {
+  const names = makeNames()
+  const finder = createTargetFinder(names)
+  const table = createRouteTable((text) => createHash('sha256').update(text).digest('hex').slice(0, 32))
+  return ({ settings, peers, sections }: HeldState, answer: string | null) => {
+    names.say(answer)
+    const { routes, problems } = finder.resolve(sections.routes, { settings, peers, machine })
+    return { ...table.update(routes, settings.publicHost), problems, resolved: rowsOf(routes) }
+  }
+}
+
+function makeNames(): Names & { say(answer: string | null): void } {
+  let known = { addresses: [] as string[], reason: null as string | null }
+  let revision = 0
+  return {
+    say(answer) {
+      const addresses = answer !== null && findIp(answer) ? [answer] : []
+      if (known.addresses.join() !== addresses.join() || revision === 0) revision++
+      known = { addresses, reason: answer === null ? 'gone' : null }
+    },
+    find: () => known,
+    revision: () => revision,
+    refresh: () => undefined,
+    isBusy: () => false,
+    settled: async () => undefined,
+    close: () => undefined,
+  }
+}
+
+/** As a server does: every section by its hash, and only those that the edge does not hold. */
+function answerOf(each: World, revision: number, known: Record<string, string>) {
+  const whole = {
+    settings: { ...settings, publicHost: each.publicHost },
+    peers: [...each.peers].sort((a, b) => a.nodeId - b.nodeId),
+    routes: [...each.routes].sort((a, b) => a.id - b.id),
+    certificates: [...each.certificates].sort((a, b) => a.id - b.id),
+  }
+  const hashes: Record<string, string> = { settings: JSON.stringify(whole.settings) }
+  const note = (name: string, row: unknown) => {
+    hashes[name] = (hashes[name] ?? '') + JSON.stringify(row)
+  }
+  const part = (id: number) => Math.floor(id / 200)
+  for (const row of whole.peers) note(`peers:${part(row.nodeId)}`, row)
+  for (const row of whole.routes) note(`routes:${part(row.id)}`, row)
+  for (const row of whole.certificates) note(`certificate:${row.id}`, row)
+  const isNew = (name: string) => known[name] !== hashes[name]
+  const sections: Pick<DesiredState, 'peers' | 'routes' | 'certificates'> & { settings?: typeof settings } = {
+    peers: structuredClone(whole.peers.filter((row: Peer) => isNew(`peers:${part(row.nodeId)}`))),
+    routes: structuredClone(whole.routes.filter((row) => isNew(`routes:${part(row.id)}`))),
+    certificates: structuredClone(whole.certificates.filter((row) => isNew(`certificate:${row.id}`))),
+  }
+  if (isNew('settings')) sections.settings = whole.settings
+  return { revision, hashes, sections }
+}
+
+function follow(
+  mirror: Map<string, string>,
+  all: ReadonlyMap<string, string>,
+  touched: ReadonlySet<string>,
+): void {
+  for (const key of touched) {
+    const value = all.get(key)
+    if (value === undefined) mirror.delete(key)
+    else mirror.set(key, value)
+  }
+}

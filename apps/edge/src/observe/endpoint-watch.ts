@@ -1,0 +1,54 @@
+import type { WgPeer } from '@postern/host/wg-dump'
+import { hostOf } from './host-of.ts'
+
+/** Sees when two hosts use one key: WireGuard answers whoever spoke last, so its endpoint goes back and forth. */
+export interface EndpointWatch {
+  /** What the tunnel shows now, by public key. */
+  look(peers: ReadonlyMap<string, WgPeer>): void
+  /** The two ends that take turns with this key, or undefined. */
+  findTwins(publicKey: string): [string, string] | undefined
+}
+
+interface Arrival {
+  endpoint: string
+  /** ms */
+  at: number
+}
+
+/** A host that only moves comes back once at most in this time, in ms; two hosts speak every 25 s or so. */
+const WINDOW = 180_000
+/** How often the endpoint comes back to where it was: A, B, A, B are two returns. */
+const RETURNS = 2
+const MOST_ARRIVALS = 16
+
+/** @param now ms */
+export function createEndpointWatch(now: () => number): EndpointWatch {
+  let arrivals = new Map<string, Arrival[]>()
+  return {
+    look(peers) {
+      const next = new Map<string, Arrival[]>()
+      for (const [key, { endpoint }] of peers) {
+        const before = (arrivals.get(key) ?? []).filter(
+          ({ at }, index, all) => index === all.length - 1 || now() - at < WINDOW,
+        )
+        const isNew = endpoint !== null && before.at(-1)?.endpoint !== endpoint
+        const after = isNew ? [...before, { endpoint, at: now() }] : before
+        if (after.length > 0) next.set(key, after.slice(-MOST_ARRIVALS))
+      }
+      arrivals = next
+    },
+    findTwins(publicKey) {
+      const recent = (arrivals.get(publicKey) ?? []).map(({ endpoint }) => endpoint)
+      const returns = recent.filter((endpoint, index) => recent.indexOf(endpoint) < index)
+      const [one, other] = [...new Set(returns.slice(-2))].sort()
+      return returns.length < RETURNS || !one || !other ? undefined : nameEnds(one, other)
+    },
+  }
+}
+
+/** Behind one NAT only the ports tell them apart. */
+function nameEnds(one: string, other: string): [string, string] {
+  const [first, second] = [hostOf(one), hostOf(other)]
+  if (first === second) return [one, other]
+  return first < second ? [first, second] : [second, first]
+}

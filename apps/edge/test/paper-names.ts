@@ -1,0 +1,13 @@
+import type { Names } from '../src/names.ts'
+
+/** Names that nobody asks for. */
+export function makePaperNames(): Names {
+  return {
+    find: () => ({ addresses: [], reason: null }),
+    revision: () => 0,
+    refresh: () => undefined,
+    isBusy: () => false,
+    settled: async () => undefined,
+    close: () => undefined,
+  }
+}

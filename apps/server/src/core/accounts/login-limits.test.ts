@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { TooManyError } from '../errors.ts'
+import { createLoginLimits } from './login-limits.ts'
+import { sourceOf, widerNetworksOf } from './source-network.ts'
+
+const home = sourceOf('192.0.2.1')
+
+test('a right password forgives the slips before it', () => {
+  const limits = createLoginLimits(() => 0)
+  for (let round = 0; round < 4; round++) {
+    for (let slip = 0; slip < 4; slip++) limits.take('admin', home, false)
+    limits.take('admin', home, false).succeed()
+  }
+  for (let slip = 0; slip < 5; slip++) limits.take('admin', home, false)
+  expect(() => limits.take('admin', home, false)).toThrow(TooManyError)
+})
+
+test('the wait is told in whole seconds', () => {
+  let now = 0
+  const limits = createLoginLimits(() => now)
+  for (let i = 0; i < 5; i++) limits.take('admin', home, false)
+  now = 1500
+  expect(() => limits.take('admin', home, false)).toThrow(expect.objectContaining({ retryAfter: 599 }))
+  now = 600_000
+  expect(() => limits.take('admin', home, false)).not.toThrow()
+})
+
+test('what was not looked at leaves no trace', () => {
+  const limits = createLoginLimits(() => 0)
+  for (let i = 0; i < 100; i++) limits.take('admin', home, false).undo()
+  expect(limits.take('admin', home, false).rank).toBe(0)
+})
+
+test('very many addresses do not fill the memory, and do not reset the newest ones', () => {
+  const limits = createLoginLimits(() => 0)
+  for (let i = 0; i < 5; i++) limits.take('admin', home, false)
+  for (let i = 0; i < 5000; i++) limits.take('x', sourceOf(`198.51.${i >> 8}.${i & 255}`), false)
+  expect(() => limits.take('admin', home, false)).toThrow(TooManyError)
+})
+
+test('a /48 has 120 failures, however they are spread', () => {
+  const limits = createLoginLimits(() => 0)
+  const nth = (i: number) => sourceOf(`2001:db8:1:${((i % 4) * 256 + i).toString(16)}::1`)
+  for (let i = 0; i < 120; i++) limits.take(`user${i}`, nth(i), false)
+  expect(() => limits.take('admin', nth(900), false)).toThrow(TooManyError)
+  expect(limits.take('admin', nth(900), true).rank).toBeLessThan(0)
+  expect(limits.take('admin', sourceOf('2001:db8:2::1'), false).rank).toBe(0)
+})
+
+test('an address counts as its household, and belongs to wider networks', () => {
+  const source = sourceOf('2001:db8:1:2ff:3:4:5:6')
+  expect(source.network).toBe('2001:db8:1:2ff::')
+  expect(widerNetworksOf(source).map(({ network }) => network)).toEqual(['2001:db8:1:200::', '2001:db8:1::'])
+  expect(sourceOf('::ffff:192.0.2.1')).toEqual({ network: '192.0.2.1', isLocal: false })
+  expect(widerNetworksOf(home)).toEqual([])
+})
+
+test.each(['', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])('"%s" is this machine', (address) => {
+  expect(sourceOf(address).isLocal).toBe(true)
+})
+
+test.each(['128.0.0.1', '::2', '10.64.0.1'])('%s is not', (address) => {
+  expect(sourceOf(address).isLocal).toBe(false)
+})

@@ -1,0 +1,110 @@
+import type { Role } from '@postern/contract/auth'
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+import type { Selectable } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
+import { hashToken, isSameHash } from './token-hash.ts'
+
+/** Sessions slide: each is good for this long after it was last used, */
+export const SESSION_MS = 7 * 24 * 3600 * 1000
+/** and for this long after the sign-in at the latest. */
+export const SESSION_MAX_MS = 30 * 24 * 3600 * 1000
+/** A use within this time of the last one is not worth a write. */
+const SLIDE_MS = 3600 * 1000
+
+export interface Session {
+  sessionId: number
+  userId: number
+  username: string
+  role: Role
+  /** ms since the epoch. */
+  expiresAt: number
+}
+
+/** What a client shows; see decision 0018. */
+export interface SessionProof {
+  token: string
+  /** The second half, kept where only pages of the console's own origin can read it. */
+  key: string | undefined
+}
+
+/**
+ * @param key binds the session to it: without it the token opens nothing. Clients that know only the token have none
+ * @returns the token, which is only kept as a hash. Expired sessions are swept on the way.
+ */
+export async function createSession(
+  context: Context,
+  userId: number,
+  key?: string,
+): Promise<{ token: string; expiresIn: number }> {
+  const now = context.clock()
+  const token = TOKEN_PREFIXES.session + context.randomBytes(32).toString('base64url')
+  await context.db.deleteFrom('sessions').where('expires_at', '<=', now).execute()
+  await context.db
+    .insertInto('sessions')
+    .values({
+      token_hash: hashToken(token),
+      key_hash: key === undefined ? null : hashToken(key),
+      user_id: userId,
+      expires_at: now + SESSION_MS,
+      created_at: new Date(now).toISOString(),
+    })
+    .execute()
+  return { token, expiresIn: SESSION_MS / 1000 }
+}
+
+export async function findSession(context: Context, proof: SessionProof): Promise<Session | undefined> {
+  // One without the prefix would not be cut from what goes to published services.
+  if (!proof.token.startsWith(TOKEN_PREFIXES.session)) return undefined
+  const row = await selectSessions(context)
+    .where('sessions.token_hash', '=', hashToken(proof.token))
+    .executeTakeFirst()
+  return row && isBoundTo(row.key_hash, proof.key) ? use(context, row) : undefined
+}
+
+/** The session of a ticket. */
+export async function findSessionByTicket(context: Context, ticket: string): Promise<Session | undefined> {
+  const id = context.tickets.findSessionId(ticket)
+  if (id === undefined) return undefined
+  const row = await selectSessions(context).where('sessions.id', '=', id).executeTakeFirst()
+  return row && use(context, row)
+}
+
+/** A key where none is bound is refused as well: the token is then not the one that the page with the key began. */
+function isBoundTo(keyHash: string | null, key: string | undefined): boolean {
+  if (keyHash === null || key === undefined) return keyHash === null && key === undefined
+  return isSameHash(keyHash, hashToken(key))
+}
+
+function selectSessions(context: Context) {
+  return context.db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select(['sessions.id', 'sessions.user_id', 'sessions.expires_at', 'sessions.created_at'])
+    .select(['sessions.key_hash', 'users.username', 'users.role'])
+    .where('sessions.expires_at', '>', context.clock())
+}
+
+type SessionRow = Selectable<Database['sessions']> & { username: string; role: Role }
+
+async function use(context: Context, row: Omit<SessionRow, 'token_hash'>): Promise<Session | undefined> {
+  const now = context.clock()
+  const end = Date.parse(row.created_at) + SESSION_MAX_MS
+  if (end <= now) return undefined
+  const expiresAt = await slide(context, row.id, row.expires_at, Math.min(now + SESSION_MS, end))
+  const { id: sessionId, user_id: userId, username, role } = row
+  return { sessionId, userId, username, role, expiresAt }
+}
+
+async function slide(context: Context, id: number, expiresAt: number, next: number): Promise<number> {
+  // One that was made before there was an end may be good for too long.
+  if (next >= expiresAt && next - expiresAt < SLIDE_MS) return expiresAt
+  await context.db.updateTable('sessions').set({ expires_at: next }).where('id', '=', id).execute()
+  return next
+}
+
+/** Ends the session and, at once, its streams. */
+export async function removeSession(context: Context, sessionId: number): Promise<void> {
+  await context.db.deleteFrom('sessions').where('id', '=', sessionId).execute()
+  context.bus.emit({ kind: 'session-ended', sessionId })
+}

@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+
+/** How long a ticket opens streams. */
+export const TICKET_MS = 60_000
+
+/** 6 bytes each: the session's id, and until when in ms since the epoch; then the seal over both. */
+const NUMBER_BYTES = 6
+const HEAD_BYTES = 2 * NUMBER_BYTES
+
+/** Tickets stand in the addresses of streams instead of the session's token, and are good for nothing else. */
+export interface Tickets {
+  issue(sessionId: number): string
+  /** The session of a ticket that this process made and that is not too old; whether it still exists is not said. */
+  findSessionId(ticket: string): number | undefined
+}
+
+/** They are sealed and not kept, so that nobody can fill the memory with them; with the key they end at a restart. */
+export function createTickets(key: Buffer, clock: () => number): Tickets {
+  const seal = (head: Buffer) => createHmac('sha256', key).update(head).digest()
+  return {
+    issue(sessionId) {
+      const head = Buffer.alloc(HEAD_BYTES)
+      head.writeUIntBE(sessionId, 0, NUMBER_BYTES)
+      head.writeUIntBE(clock() + TICKET_MS, NUMBER_BYTES, NUMBER_BYTES)
+      return TOKEN_PREFIXES.ticket + Buffer.concat([head, seal(head)]).toString('base64url')
+    },
+    findSessionId(ticket) {
+      if (!ticket.startsWith(TOKEN_PREFIXES.ticket)) return undefined
+      const bytes = Buffer.from(ticket.slice(TOKEN_PREFIXES.ticket.length), 'base64url')
+      const [head, given] = [bytes.subarray(0, HEAD_BYTES), bytes.subarray(HEAD_BYTES)]
+      const wanted = seal(head)
+      if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
+      return head.readUIntBE(NUMBER_BYTES, NUMBER_BYTES) > clock()
+        ? head.readUIntBE(0, NUMBER_BYTES)
+        : undefined
+    },
+  }
+}

@@ -1,0 +1,191 @@
+import type { StateAnswer } from '@postern/contract/desired-state'
+import { writeRows } from '@postern/testkit/rows'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
+import fc from 'fast-check'
+import type { Transaction } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type HeldState, mergeState, rowsOf } from '../../../../edge/src/held-state.ts'
+import { updateStated } from '../../changes/stated.ts'
+import type { Database, StatedTables, StatedUpdate } from '../../db/schema.ts'
+import { createDesiredState } from './desired-state.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+type Values = { [T in keyof StatedTables]: { [C in keyof StatedUpdate<T>]-?: readonly StatedUpdate<T>[C][] } }
+
+const at = '2026-11-22T00:00:00.000Z'
+const anyTime = [at, '2026-11-23T00:00:00.000Z'] as const
+const flags = [0, 1] as const
+const keys = ['A', 'B', 'C', 'D'].map((letter) => `${letter.repeat(42)}A=`)
+
+/** Of every column that can change some values; a column that is missing here does not compile. */
+function valuesOf({ context }: TestServer): Values {
+  const sealed = ['x', 'y'].map((text) => context.secrets.seal(text))
+  const nodes: Values['nodes'] = {
+    name: ['a', 'b'],
+    name_folded: ['a', 'b'],
+    address: ['10.64.9.1', '10.64.9.2', '10.64.9.3', '10.64.9.4'],
+    dns: [null, '9.9.9.9'],
+    keepalive: [0, 25],
+    is_gateway: flags,
+    gateway_networks: ['[]', '[{"interface":"eth0","subnet":"192.168.7.0/24"}]'],
+    allow_internet: flags,
+    advanced: flags,
+    enabled: flags,
+    public_key: [null, ...keys],
+    private_key: [null, ...sealed],
+    preshared_key: [null, ...sealed],
+    updated_at: anyTime,
+  }
+  return {
+    nodes,
+    domains: { ssl: [null, 'self-signed'], skip_validation: flags, updated_at: anyTime },
+    certificates: {
+      status: ['valid', 'failed'],
+      issuer: [null, 'x'],
+      chain: [null, 'one', 'two'],
+      private_key: [null, ...sealed],
+      not_before: [null, at],
+      not_after: [null, at],
+      error: [null, 'x'],
+      updated_at: anyTime,
+    },
+    services: {
+      name: ['a', 'b'],
+      domain_id: [null, 1, 2, 3],
+      path: ['/a', '/b', '/c'],
+      backend_proto: ['http', 'https'],
+      backend_host: [null, 'db.lan', '192.168.7.9'],
+      backend_port: [80, 8080],
+      allowed_ips: ['[]', '["203.0.113.0/24"]'],
+      blocked_ips: ['[]', '["198.51.100.1"]'],
+      enabled: flags,
+      updated_at: anyTime,
+    },
+  }
+}
+
+type Step = {
+  table: keyof StatedTables
+  kind: 'insert' | 'update' | 'delete'
+  column: number
+  value: number
+  row: number
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  table: fc.constantFrom('nodes', 'domains', 'certificates', 'services'),
+  kind: fc.constantFrom('insert', 'update', 'update', 'update', 'delete'),
+  column: fc.nat(100),
+  value: fc.nat(100),
+  row: fc.nat(100),
+})
+
+test('after any changes of any columns the state kept up to date, here and on an edge, equals the state made from nothing', async () => {
+  const { context } = server
+  const { db } = context
+  const values = valuesOf(server)
+  const make = () => createDesiredState({ ...context, publicHost: context.config.publicHost })
+  const kept = make()
+  const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
+    JSON.parse(await state.read(known))
+  let held: HeldState | undefined
+  let done = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      for (const each of steps) {
+        // One that a key or a unique index forbids is rolled back, like one of a request.
+        await writeRows(db, (tx, revision) => take(tx, revision, each, values)).then(
+          () => done++,
+          () => undefined,
+        )
+      }
+      const whole = await read(make())
+      expect(await read(kept)).toEqual(whole)
+      held = mergeState(held, await read(kept, held?.hashes))
+      expect(sorted(held)).toEqual(sorted(mergeState(undefined, whole)))
+    }),
+    { numRuns: 250 },
+  )
+  expect(done).toBeGreaterThan(250)
+}, 120_000)
+
+async function take(tx: Transaction<Database>, revision: number, each: Step, values: Values): Promise<void> {
+  const { table, kind } = each
+  if (kind === 'insert') return await insert(tx, revision, each, values)
+  const ids = (await tx.selectFrom(table).select('id').orderBy('id').execute()).map(({ id }) => id)
+  const id = ids[each.row % ids.length]
+  if (id === undefined) return
+  if (kind === 'delete') return void (await tx.deleteFrom(table).where('id', '=', id).execute())
+  const columns = Object.entries(values[table])
+  const [column = '', choices = []] = columns[each.column % columns.length] ?? []
+  await updateStated(tx, table, id, revision, { [column]: choices[each.value % choices.length] })
+}
+
+/** The order of sections says nothing. */
+function sorted({ peers, sections, certificates, ...rest }: HeldState) {
+  const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
+  return {
+    ...rest,
+    peers: [...peers].sort((a, b) => a.nodeId - b.nodeId),
+    routes: rowsOf(sections.routes).sort(byId),
+    certificates: [...certificates].sort(byId),
+  }
+}
+
+let count = 0
+
+async function insert(
+  tx: Transaction<Database>,
+  revision: number,
+  { table, row }: Step,
+  values: Values,
+): Promise<void> {
+  const common = { revision, created_at: at, updated_at: at }
+  const n = ++count
+  if (table === 'nodes')
+    await tx
+      .insertInto('nodes')
+      .values({
+        ...{ name: 'n', name_folded: 'n', address: `10.64.${n >> 8}.${n & 255}`, keepalive: 25, is_local: 0 },
+        ...{ is_gateway: 0, gateway_networks: '[]', allow_internet: 0, advanced: 0, enabled: 1, ...common },
+      })
+      .execute()
+  const domain = `d${n}.example.com`
+  if (table === 'domains')
+    await tx
+      .insertInto('domains')
+      .values({ domain, skip_validation: 1, ...common })
+      .execute()
+  const status = 'valid'
+  if (table === 'certificates')
+    await tx
+      .insertInto('certificates')
+      .values({
+        domain_id: 1 + (row % 9),
+        status,
+        chain: `chain ${n}`,
+        private_key: values.certificates.private_key[1],
+        ...common,
+      })
+      .execute()
+  if (table === 'services')
+    await tx
+      .insertInto('services')
+      .values({
+        ...{
+          type: 'http',
+          node_id: 1 + (row % 9),
+          name: 's',
+          domain_id: null,
+          path: `/p${n}`,
+          backend_port: 80,
+        },
+        ...{ backend_proto: 'http', allowed_ips: '[]', blocked_ips: '[]', enabled: 1, system: 0, ...common },
+      })
+      .execute()
+}

@@ -1,0 +1,148 @@
+import { peersSectionOf, routesSectionOf } from '@postern/contract/desired-state'
+import type { Kysely } from 'kysely'
+import { getRevision } from '../../changes/change.ts'
+import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import type { Tunnel } from '../tunnel/tunnel.ts'
+import { peerOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
+import { createTextSections, hashOf, type TextSections } from './sections.ts'
+
+/** What the desired state is made of, as it was at `revision`. */
+export interface StatedRows {
+  revision: number
+  nodes: Map<number, RoutedNode>
+  /** Their names. */
+  domains: Map<number, string>
+  peers: TextSections
+  routes: TextSections
+  /** The hash of each; null while there is nothing to send. */
+  certificates: Map<number, string | null>
+}
+
+export interface StatedParts {
+  secrets: Secrets
+  tunnel: Pick<Tunnel, 'address6'>
+}
+
+export function createStatedRows(): StatedRows {
+  return {
+    revision: -1,
+    nodes: new Map(),
+    domains: new Map(),
+    peers: createTextSections(peersSectionOf),
+    routes: createTextSections(routesSectionOf),
+    certificates: new Map(),
+  }
+}
+
+/**
+ * Brings the rows up to date by those that bear a later revision, and by those of services whose node or domain does.
+ * @param tx one snapshot
+ */
+export async function updateStatedRows(
+  tx: Kysely<Database>,
+  rows: StatedRows,
+  parts: StatedParts,
+): Promise<void> {
+  const revision = await getRevision(tx)
+  if (revision === rows.revision) return
+  await readNodes(tx, rows, parts)
+  await readDomains(tx, rows)
+  await readCertificates(tx, rows)
+  await readServices(tx, rows)
+  await dropDeleted(tx, rows)
+  rows.revision = revision
+}
+
+async function readNodes(tx: Kysely<Database>, rows: StatedRows, parts: StatedParts): Promise<void> {
+  const changed = await tx.selectFrom('nodes').selectAll().where('revision', '>', rows.revision).execute()
+  for (const node of changed) {
+    rows.nodes.set(node.id, routedNodeOf(node))
+    const peer = peerTextOf(node, parts)
+    if (peer === undefined) rows.peers.remove(node.id)
+    else rows.peers.set(node.id, peer)
+  }
+}
+
+/** Undefined for a node that no edge knows: the local one, a disabled one, and one without a key yet. */
+function peerTextOf(node: NodeRow, { secrets, tunnel }: StatedParts): string | undefined {
+  const { public_key: publicKey, preshared_key: sealed } = node
+  if (node.enabled === 0 || node.is_local === 1 || publicKey === null || sealed === null) return undefined
+  const presharedKey = secrets.open(sealed)
+  return JSON.stringify(peerOf({ ...node, publicKey, presharedKey }, tunnel.address6(node.address)))
+}
+
+async function readDomains(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
+  const changed = await tx
+    .selectFrom('domains')
+    .select(['id', 'domain'])
+    .where('revision', '>', rows.revision)
+    .execute()
+  for (const { id, domain } of changed) rows.domains.set(id, domain)
+}
+
+/** The key goes into the hash as it is sealed, so that hashing opens none. */
+async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
+  const changed = await tx
+    .selectFrom('certificates')
+    .select(['id', 'domain_id', 'chain', 'private_key'])
+    .where('revision', '>', rows.revision)
+    .execute()
+  for (const { id, domain_id, chain, private_key } of changed) {
+    const isWhole = chain !== null && private_key !== null
+    rows.certificates.set(id, isWhole ? hashOf([domain_id, chain, private_key].join(':')) : null)
+  }
+}
+
+async function readServices(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
+  const since = rows.revision
+  const changed = await tx
+    .selectFrom('services')
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb('revision', '>', since),
+        eb('node_id', 'in', eb.selectFrom('nodes').select('nodes.id').where('nodes.revision', '>', since)),
+        eb(
+          'domain_id',
+          'in',
+          eb.selectFrom('domains').select('domains.id').where('domains.revision', '>', since),
+        ),
+      ]),
+    )
+    .execute()
+  for (const service of changed) {
+    const node = rows.nodes.get(service.node_id)
+    if (!node) continue
+    const domain = service.domain_id === null ? null : (rows.domains.get(service.domain_id) ?? null)
+    rows.routes.set(service.id, JSON.stringify(routeOf(service, node, domain)))
+  }
+}
+
+/** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */
+async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
+  const { nodes, domains, certificates, routes, peers } = rows
+  await dropFrom(tx, 'services', routes.size(), routes.ids(), (id) => routes.remove(id))
+  await dropFrom(tx, 'nodes', nodes.size, nodes.keys(), (id) => {
+    nodes.delete(id)
+    peers.remove(id)
+  })
+  await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => domains.delete(id))
+  await dropFrom(tx, 'certificates', certificates.size, certificates.keys(), (id) => certificates.delete(id))
+}
+
+async function dropFrom(
+  tx: Kysely<Database>,
+  table: keyof StatedTables,
+  held: number,
+  ids: Iterable<number>,
+  drop: (id: number) => void,
+): Promise<void> {
+  const { count } = await tx
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count === held) return
+  const left = new Set((await tx.selectFrom(table).select('id').execute()).map(({ id }) => id))
+  for (const id of [...ids]) if (!left.has(id)) drop(id)
+}

@@ -1,0 +1,223 @@
+import type { BackendTrouble, Edge, EdgeHint, EdgeMessage, EdgeReport, Problem } from '@postern/contract/edge'
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import { getRevision } from '../../changes/change.ts'
+import type { LiveBus, ServiceRef } from '../../changes/live.ts'
+import type { Database } from '../../db/schema.ts'
+import type { LogHub } from '../logs/logs.ts'
+import type { LiveFigures } from '../nodes/figures.ts'
+import type { EdgeView } from '../services/state.ts'
+
+/** The way to one edge that is connected. */
+export interface EdgeLink {
+  send(hint: EdgeHint): void
+  close(): void
+}
+
+/** What a connected edge says comes in here, parsed. */
+export interface EdgeSession {
+  receive(message: EdgeMessage): void
+  close(): void
+}
+
+/** The edges as they are now; nothing of it is stored, an edge says it all again when it comes back. */
+export interface EdgeHub {
+  /** A second connection of the same edge ends the first. */
+  connect(edgeId: number, link: EdgeLink): EdgeSession
+  /** What the connected ones said last. */
+  views(): EdgeView[]
+  list(): Promise<Edge[]>
+}
+
+interface Parts {
+  db: Kysely<Database>
+  bus: LiveBus
+  live: LiveFigures
+  logs: LogHub
+  log: Logger
+  clock(): number
+}
+
+interface State {
+  link: EdgeLink | null
+  version: string | null
+  epoch: string | null
+  report: EdgeReport | null
+  troubles: Map<number, BackendTrouble>
+  /** ms since the epoch; null: not since this server started. */
+  lastSeen: number | null
+}
+
+/** From here on all services are told of: a statement holds a limited number of values. */
+const MANY = 5000
+
+export function createEdgeHub(parts: Parts): EdgeHub {
+  const states = new Map<number, State>()
+  const connected = () => [...states.values()].filter((state) => state.link !== null)
+  const tellAll = (hint: EdgeHint) => {
+    for (const { link } of connected()) link?.send(hint)
+  }
+  parts.bus.listen((hint) => {
+    if (hint.kind === 'changed') tellAll({ type: 'changed', revision: hint.revision })
+  })
+  parts.logs.onWatched((services) => tellAll({ type: 'watch', services }))
+
+  return {
+    connect(edgeId, link) {
+      const before = states.get(edgeId)
+      before?.link?.close()
+      const state = newState(link, parts.clock())
+      states.set(edgeId, state)
+      welcome(parts, link)
+      parts.bus.emit({ kind: 'edges' })
+      return {
+        receive: (message) => receive(parts, state, message),
+        close() {
+          if (states.get(edgeId) !== state || state.link === null) return
+          state.link = null
+          state.lastSeen = parts.clock()
+          parts.bus.emit({ kind: 'edges' })
+          tellNodes(parts, state.report?.problems ?? [], [])
+          tellReported(parts, () => listAll(parts.db))
+        },
+      }
+    },
+    views: () =>
+      connected().map(({ report, troubles }) => ({
+        troubles,
+        applied: report?.applied ?? 0,
+        problems: report?.problems ?? [],
+        dataPlane: report?.dataPlane ?? null,
+      })),
+    list: () => listEdges(parts.db, states),
+  }
+}
+
+function newState(link: EdgeLink, lastSeen: number): State {
+  return { link, version: null, epoch: null, report: null, troubles: new Map(), lastSeen }
+}
+
+/** An edge that comes back learns at once what it missed. */
+function welcome({ db, logs, log }: Parts, link: EdgeLink): void {
+  link.send({ type: 'watch', services: logs.watched() })
+  getRevision(db)
+    .then((revision) => link.send({ type: 'changed', revision }))
+    .catch((err: unknown) => log.error({ err }, 'the revision could not be read'))
+}
+
+function receive(parts: Parts, state: State, message: EdgeMessage): void {
+  state.lastSeen = parts.clock()
+  switch (message.type) {
+    case 'hello':
+      state.version = message.version
+      state.epoch = message.epoch
+      parts.bus.emit({ kind: 'edges' })
+      return
+    case 'report': {
+      const before = state.report
+      state.report = message.report
+      parts.bus.emit({ kind: 'edges' })
+      tellNodes(parts, before?.problems ?? [], message.report.problems)
+      tellReported(parts, () => listTouched(parts.db, before, message.report))
+      return
+    }
+    case 'backends': {
+      const ids = noteBackends(state.troubles, message)
+      tellReported(parts, () => listByIds(parts.db, ids))
+      return
+    }
+    case 'peers':
+      parts.live.update(message.peers)
+      return
+    case 'logs':
+      if (state.epoch !== null) parts.logs.receive(state.epoch, message.lines)
+  }
+}
+
+/** The nodes whose problem may be another one now. */
+function tellNodes({ bus }: Parts, before: readonly Problem[], after: readonly Problem[]): void {
+  const of = (problems: readonly Problem[]) => problems.filter(({ scope }) => scope.kind === 'node')
+  if (JSON.stringify(of(before)) === JSON.stringify(of(after))) return
+  const nodes = [...of(before), ...of(after)].flatMap(({ scope }) => (scope.kind === 'node' ? scope.id : []))
+  bus.emit({ kind: 'figures', nodes: [...new Set(nodes)] })
+}
+
+/** @returns the services that fare otherwise than before */
+function noteBackends(
+  troubles: Map<number, BackendTrouble>,
+  { isFirst, backends }: Extract<EdgeMessage, { type: 'backends' }>,
+): number[] {
+  const touched = backends.map(({ service }) => service)
+  if (isFirst) {
+    touched.push(...troubles.keys())
+    troubles.clear()
+  }
+  for (const { service, trouble } of backends) {
+    if (trouble) troubles.set(service, trouble)
+    else troubles.delete(service)
+  }
+  return touched
+}
+
+function tellReported({ bus, log }: Parts, list: () => Promise<ServiceRef[]>): void {
+  list()
+    .then((services) => {
+      if (services.length > 0) bus.emit({ kind: 'reported', services })
+    })
+    .catch((err: unknown) => log.error({ err }, 'the services of a report could not be read'))
+}
+
+async function listAll(db: Kysely<Database>): Promise<ServiceRef[]> {
+  return await db.selectFrom('services').select(['id', 'node_id as nodeId']).execute()
+}
+
+async function listByIds(db: Kysely<Database>, ids: readonly number[]): Promise<ServiceRef[]> {
+  if (ids.length === 0) return []
+  if (ids.length > MANY) return await listAll(db)
+  return await db.selectFrom('services').select(['id', 'node_id as nodeId']).where('id', 'in', ids).execute()
+}
+
+/** The services whose state may be another one by this report. */
+async function listTouched(
+  db: Kysely<Database>,
+  before: EdgeReport | null,
+  after: EdgeReport,
+): Promise<ServiceRef[]> {
+  const isWhole = before === null || before.dataPlane.haproxy.state !== after.dataPlane.haproxy.state
+  const isMore = JSON.stringify(before?.problems) !== JSON.stringify(after.problems)
+  if (isWhole || isMore) return await listAll(db)
+  const [from, to] = [Math.min(before.applied, after.applied), Math.max(before.applied, after.applied)]
+  if (from === to) return []
+  return await db
+    .selectFrom('services')
+    .innerJoin('nodes', 'nodes.id', 'services.node_id')
+    .leftJoin('domains', 'domains.id', 'services.domain_id')
+    .select(['services.id', 'node_id as nodeId'])
+    .where((eb) =>
+      eb.or(
+        (['services', 'nodes', 'domains'] as const).map((table) =>
+          eb.and([eb(`${table}.revision`, '>', from), eb(`${table}.revision`, '<=', to)]),
+        ),
+      ),
+    )
+    .execute()
+}
+
+async function listEdges(db: Kysely<Database>, states: ReadonlyMap<number, State>): Promise<Edge[]> {
+  const rows = await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+  return rows.map(({ id, name }) => {
+    const state = states.get(id)
+    const lastSeen = state?.lastSeen ?? null
+    return {
+      id,
+      name,
+      connected: state !== undefined && state.link !== null,
+      version: state?.version ?? null,
+      wanted: state?.report?.wanted ?? 0,
+      applied: state?.report?.applied ?? 0,
+      problems: state?.report?.problems ?? [],
+      dataPlane: state?.report?.dataPlane ?? null,
+      lastSeen: lastSeen === null ? null : new Date(lastSeen).toISOString(),
+    }
+  })
+}

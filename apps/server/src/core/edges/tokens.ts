@@ -1,0 +1,32 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Context } from '../../context.ts'
+import { hashToken, isSameHash } from '../accounts/token-hash.ts'
+
+/** The edge's token file is not usable; the message says what to do. */
+export class EdgeTokenError extends Error {
+  readonly code = 'edge_token'
+}
+
+/**
+ * The edge beside this server signs in with the token of a file that both can read; made here when there is none.
+ * @throws EdgeTokenError when the file is empty or too short.
+ */
+export async function registerLocalEdge(context: Context): Promise<void> {
+  const file = context.config.paths.edgeToken
+  if (!existsSync(file))
+    writeFileSync(file, `${context.randomBytes(32).toString('base64url')}\n`, { mode: 0o640, flag: 'wx' })
+  const token = readFileSync(file, 'utf8').trim()
+  if (token.length < 32) throw new EdgeTokenError(`${file} holds no token: remove it and start again`)
+  const token_hash = hashToken(token)
+  await context.db
+    .insertInto('edges')
+    .values({ name: 'Local', token_hash, created_at: new Date(context.clock()).toISOString() })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ token_hash }))
+    .execute()
+}
+
+export async function findEdgeByToken(context: Context, token: string): Promise<{ id: number } | undefined> {
+  const edges = await context.db.selectFrom('edges').select(['id', 'token_hash']).execute()
+  const hash = hashToken(token)
+  return edges.find((edge) => isSameHash(edge.token_hash, hash))
+}

@@ -1,0 +1,130 @@
+import type { LogLine } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
+import { advance, type LogCursor, readCursor, renderCursor } from './cursor.ts'
+import { createLogRing, type KeptLine, keepLine, type LogRing } from './ring.ts'
+
+/** Takes lines in order; `id` is what the reader names to go on after them. */
+export type SendLines = (lines: string[], id: string) => void
+
+export interface LogWatcher {
+  /** Follows other services from now on; of new ones it first gets what is kept. */
+  setServices(services: readonly number[]): void
+  close(): void
+}
+
+/** Who watches which service, and the last lines of the watched ones. Nothing is kept of a service nobody watches. */
+export interface LogHub {
+  /** `lastEventId`: what the reader has already. */
+  watch(services: readonly number[], lastEventId: string | undefined, send: SendLines): LogWatcher
+  watched(): number[]
+  /** Calls back whenever the set of watched services is another one. */
+  onWatched(listener: (services: number[]) => void): void
+  receive(epoch: string, lines: readonly LogLine[]): void
+}
+
+/** Lines of all services together; many watched services share it. */
+const TOTAL_LINES = 50_000
+
+interface Watcher {
+  services: Set<number>
+  /** What the reader had when it came: never sent again. */
+  had: LogCursor
+  /** How far it is now. */
+  at: LogCursor
+  /** The services of which it got something. */
+  begun: Set<number>
+  send: SendLines
+}
+
+export function createLogHub(now: () => Date): LogHub {
+  const rings = new Map<number, LogRing>()
+  const watchers = new Set<Watcher>()
+  const listeners: ((services: number[]) => void)[] = []
+
+  const follow = () => {
+    const wanted = new Set([...watchers].flatMap((watcher) => [...watcher.services]))
+    const gone = [...rings.keys()].filter((service) => !wanted.has(service))
+    const fresh = [...wanted].filter((service) => !rings.has(service))
+    for (const service of gone) rings.delete(service)
+    for (const service of fresh) rings.set(service, createLogRing())
+    if (gone.length + fresh.length > 0) for (const listener of listeners) listener([...rings.keys()])
+  }
+
+  const begin = (watcher: Watcher, services: readonly number[]) => {
+    const kept = services.flatMap((service) =>
+      (rings.get(service)?.lines ?? []).map((line) => ({ service, lines: [line] })),
+    )
+    kept.sort((a, b) => (a.lines[0]?.seq ?? 0) - (b.lines[0]?.seq ?? 0))
+    sendTo(watcher, kept, now())
+  }
+
+  return {
+    watch(services, lastEventId, send) {
+      const had = readCursor(lastEventId)
+      const watcher: Watcher = { services: new Set(services), had, at: new Map(had), begun: new Set(), send }
+      begin(watcher, services)
+      watchers.add(watcher)
+      follow()
+      return {
+        setServices(next) {
+          const added = next.filter((service) => !watcher.services.has(service))
+          watcher.services = new Set(next)
+          begin(watcher, added)
+          follow()
+        },
+        close() {
+          if (watchers.delete(watcher)) follow()
+        },
+      }
+    },
+    watched: () => [...rings.keys()],
+    onWatched: (listener) => void listeners.push(listener),
+    receive(epoch, lines) {
+      const capacity = Math.max(50, Math.min(LIMITS.logLines, Math.floor(TOTAL_LINES / rings.size)))
+      const fresh = keepAll(rings, epoch, lines, capacity, now())
+      if (fresh.length > 0) for (const watcher of [...watchers]) sendTo(watcher, fresh, now())
+    },
+  }
+}
+
+interface Fresh {
+  service: number
+  lines: readonly KeptLine[]
+}
+
+/** @returns what was new, in the order in which it came. Lines of services that nobody watches are not kept. */
+function keepAll(
+  rings: Map<number, LogRing>,
+  epoch: string,
+  lines: readonly LogLine[],
+  capacity: number,
+  now: Date,
+): Fresh[] {
+  return lines.flatMap((line) => {
+    const ring = rings.get(line.service)
+    return ring ? [{ service: line.service, lines: keepLine(ring, epoch, line, capacity, now) }] : []
+  })
+}
+
+function sendTo(watcher: Watcher, fresh: readonly Fresh[], now: Date): void {
+  const texts: string[] = []
+  for (const { service, lines } of fresh) {
+    if (!watcher.services.has(service)) continue
+    const news = lines.filter((line) => line.seq > (watcher.had.get(line.epoch) ?? 0))
+    const [first] = news
+    if (!first) {
+      if (lines.length > 0) watcher.begun.add(service)
+      continue
+    }
+    // A reader that comes back after so long that its place is not kept any more must not think it saw all.
+    const isLate = !watcher.begun.has(service) && watcher.had.has(first.epoch) && news.length === lines.length
+    if (isLate && first.number > 1)
+      texts.push(`[WARN] ${now.toISOString()} Older lines are not kept any more`)
+    watcher.begun.add(service)
+    for (const line of news) {
+      texts.push(line.text)
+      advance(watcher.at, line.epoch, line.seq)
+    }
+  }
+  if (texts.length > 0) watcher.send(texts, renderCursor(watcher.at))
+}

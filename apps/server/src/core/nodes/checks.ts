@@ -1,0 +1,127 @@
+import type { FieldError } from '@postern/contract/errors'
+import type { GatewayNetwork, NodeForm } from '@postern/contract/nodes'
+import { contains, findCidr } from '@postern/net/cidr'
+import { findIp } from '@postern/net/ip'
+import type { Transaction } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { Database, NodeRow } from '../../db/schema.ts'
+import { networksOf } from '../columns.ts'
+import { ConflictError, ValidationError } from '../errors.ts'
+import { quoteNames } from '../names.ts'
+import { findAddressProblem } from '../tunnel/addresses.ts'
+import { listSubnetConflicts, listSubnetErrors, type UsedNetwork, usedNetworks } from './subnet-rules.ts'
+
+type Tx = Transaction<Database>
+
+/** What is wrong with a form, under its fields: `invalid` by itself, `taken` by what is there already. */
+interface Findings {
+  invalid?: FieldError[]
+  taken?: FieldError[]
+  /** Says in one sentence what is taken. */
+  message?: string
+}
+
+/**
+ * Looks at all that depends on more than the form; addresses and subnets that the node has already may stay.
+ * @param row the node as it is; undefined for a new one
+ * @throws ValidationError, ConflictError with everything that is wrong
+ */
+export async function checkNode(context: Context, tx: Tx, form: NodeForm, row?: NodeRow): Promise<void> {
+  const findings = [
+    await findAddressFault(context, tx, form.address, row),
+    await findSubnetFaults(context, tx, form, row),
+    await findLostServices(tx, form, row),
+  ]
+  const invalid = findings.flatMap((found) => found.invalid ?? [])
+  const taken = findings.flatMap((found) => found.taken ?? [])
+  if (invalid.length > 0) throw new ValidationError([...invalid, ...taken])
+  const messages = findings.flatMap((found) => (found.taken?.length ? (found.message ?? []) : []))
+  if (taken.length > 0) throw new ConflictError(messages.join('. '), taken)
+}
+
+async function findAddressFault(
+  { tunnel }: Context,
+  tx: Tx,
+  address: string | null,
+  row?: NodeRow,
+): Promise<Findings> {
+  if (address === null || address === row?.address) return {}
+  const problem = findAddressProblem(tunnel.network4, address)
+  if (problem) return { invalid: [{ field: 'address', message: problem }] }
+  const holder = await tx.selectFrom('nodes').select('name').where('address', '=', address).executeTakeFirst()
+  if (!holder) return {}
+  const message = `already belongs to “${holder.name}”`
+  return { taken: [{ field: 'address', message }], message: 'The address is taken' }
+}
+
+/** Those of the subnets that are new with this form. */
+async function findSubnetFaults(context: Context, tx: Tx, form: NodeForm, row?: NodeRow): Promise<Findings> {
+  if (!form.isGateway) return {}
+  const kept = new Set(row?.is_gateway === 1 ? networksOf(row).map(({ subnet }) => subnet) : [])
+  const isNew = (error: FieldError) => {
+    const index = Number(error.field.split('.')[1])
+    return !kept.has(form.gatewayNetworks[index]?.subnet ?? '')
+  }
+  const invalid = listSubnetErrors(form.gatewayNetworks, ownNetworks(context)).filter(isNew)
+  const others = await listOtherGateways(tx, row?.id)
+  const conflicts = listSubnetConflicts(form.gatewayNetworks, others).filter(isNew)
+  const taken = conflicts.filter(({ field }) => invalid.every((error) => error.field !== field))
+  return { invalid, taken, message: 'The subnet is taken' }
+}
+
+/** What the tunnel, this machine, its routers and its name servers need for themselves. */
+function ownNetworks({ tunnel, network, config }: Context): UsedNetwork[] {
+  const machine = network()
+  return [
+    ...usedNetworks([tunnel.network4, tunnel.network6], 'the tunnel network'),
+    ...usedNetworks(machine.networks, 'a network of this server itself'),
+    ...usedNetworks([...machine.addresses, config.publicHost], 'an address of this server itself'),
+    ...usedNetworks(machine.dependsOn, 'which this server needs to reach the internet'),
+  ]
+}
+
+async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<UsedNetwork[]> {
+  const rows = await tx
+    .selectFrom('nodes')
+    .select(['id', 'name', 'gateway_networks'])
+    .where('is_gateway', '=', 1)
+    .execute()
+  return rows
+    .filter((row) => row.id !== nodeId)
+    .flatMap((row) =>
+      usedNetworks(
+        networksOf(row).map(({ subnet }) => subnet),
+        row.name,
+      ),
+    )
+}
+
+/** A node must go on covering the backends of its services. */
+async function findLostServices(tx: Tx, form: NodeForm, row?: NodeRow): Promise<Findings> {
+  if (row === undefined || row.is_gateway === 0) return {}
+  const services = await tx
+    .selectFrom('services')
+    .select(['name', 'backend_host'])
+    .where('node_id', '=', row.id)
+    .orderBy('id')
+    .execute()
+  const lost = services.filter(({ backend_host: host }) => host !== null && !isCovered(host, form))
+  if (lost.length === 0) return {}
+  const names = quoteNames(lost.map(({ name }) => name))
+  const field = form.isGateway ? 'gatewayNetworks' : 'isGateway'
+  return {
+    taken: [{ field, message: `is used by ${names}` }],
+    message: `Services still use this gateway: ${names}`,
+  }
+}
+
+/** A name is looked up again at every use, so it only needs a gateway. */
+function isCovered(host: string, form: NodeForm): boolean {
+  if (!form.isGateway) return false
+  return findIp(host) === undefined || form.gatewayNetworks.some((network) => isInside(host, network))
+}
+
+function isInside(host: string, { subnet }: GatewayNetwork): boolean {
+  const [outer, inner] = [findCidr(subnet), findCidr(host)]
+  return outer !== undefined && inner !== undefined && contains(outer, inner)
+}

@@ -1,0 +1,146 @@
+import type { PeerFigures } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
+import type { NodeStatus } from '@postern/contract/nodes'
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import type { LiveBus } from '../../changes/live.ts'
+import { flag, type LiveDatabase } from '../../db/schema.ts'
+
+/** How often figures reach the file; a crash loses at most these. */
+const SAVE_EVERY_MS = 10_000
+/** How often it is looked whether a node has vanished. */
+const EXPIRE_EVERY_MS = 1000
+
+/** The newest figures of every node, in memory; saved now and then, so that a restart does not forget them. */
+export interface LiveFigures {
+  find(nodeId: number): PeerFigures | undefined
+  /** Takes what an edge observed and tells the bus which nodes have new figures. */
+  update(peers: readonly PeerFigures[]): void
+  /** Forgets a deleted node, for good. */
+  remove(nodeId: number): void
+  /** Tells the bus of nodes whose last handshake has just become too old: time alone changes their status. */
+  expire(): void
+  /** Writes what is new to the file. */
+  save(): Promise<void>
+  dispose(): Promise<void>
+}
+
+interface Parts {
+  liveDb: Kysely<LiveDatabase>
+  bus: LiveBus
+  log: Logger
+  clock(): number
+}
+
+export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Promise<LiveFigures> {
+  const figures = await loadFigures(liveDb)
+  const unsaved = new Set<number>()
+  // An edge may still tell of a node that was deleted a moment ago. Ids are never given again.
+  const gone = new Set<number>()
+  const save = async () => {
+    const ids = [...unsaved]
+    unsaved.clear()
+    await saveFigures(liveDb, ids, figures)
+  }
+  let looked = clock()
+  const expire = () => {
+    const [before, now] = [looked, clock()]
+    looked = now
+    const vanished = [...figures.values()].filter((peer) => isFresh(peer, before) && !isFresh(peer, now))
+    if (vanished.length > 0) bus.emit({ kind: 'figures', nodes: vanished.map((peer) => peer.nodeId) })
+  }
+  const saving = setInterval(() => {
+    save().catch((err: unknown) => log.warn({ err }, 'figures could not be saved'))
+  }, SAVE_EVERY_MS).unref()
+  const expiring = setInterval(expire, EXPIRE_EVERY_MS).unref()
+  return {
+    find: (nodeId) => figures.get(nodeId),
+    update(peers) {
+      const fresh = peers.filter((peer) => !gone.has(peer.nodeId) && !isSame(figures.get(peer.nodeId), peer))
+      for (const peer of fresh) {
+        figures.set(peer.nodeId, peer)
+        unsaved.add(peer.nodeId)
+      }
+      if (fresh.length > 0) bus.emit({ kind: 'figures', nodes: fresh.map((peer) => peer.nodeId) })
+    },
+    remove(nodeId) {
+      gone.add(nodeId)
+      if (figures.delete(nodeId)) unsaved.add(nodeId)
+    },
+    expire,
+    save,
+    async dispose() {
+      clearInterval(saving)
+      clearInterval(expiring)
+      await save()
+    },
+  }
+}
+
+function isSame(a: PeerFigures | undefined, b: PeerFigures): boolean {
+  return (
+    a !== undefined &&
+    a.latestHandshake === b.latestHandshake &&
+    a.rx === b.rx &&
+    a.tx === b.tx &&
+    a.clientIp === b.clientIp &&
+    a.reachable === b.reachable
+  )
+}
+
+async function loadFigures(liveDb: Kysely<LiveDatabase>): Promise<Map<number, PeerFigures>> {
+  const rows = await liveDb.selectFrom('figures').selectAll().execute()
+  return new Map(
+    rows.map((row) => [
+      row.node_id,
+      {
+        nodeId: row.node_id,
+        latestHandshake: row.latest_handshake,
+        rx: row.rx,
+        tx: row.tx,
+        clientIp: row.client_ip,
+        reachable: row.reachable === 1,
+      },
+    ]),
+  )
+}
+
+async function saveFigures(
+  liveDb: Kysely<LiveDatabase>,
+  ids: readonly number[],
+  figures: ReadonlyMap<number, PeerFigures>,
+): Promise<void> {
+  if (ids.length === 0) return
+  await liveDb.transaction().execute(async (tx) => {
+    for (const id of ids) {
+      const peer = figures.get(id)
+      if (!peer) {
+        await tx.deleteFrom('figures').where('node_id', '=', id).execute()
+        continue
+      }
+      const values = {
+        latest_handshake: peer.latestHandshake,
+        rx: peer.rx,
+        tx: peer.tx,
+        client_ip: peer.clientIp,
+        reachable: flag(peer.reachable),
+      }
+      await tx
+        .insertInto('figures')
+        .values({ node_id: id, ...values })
+        .onConflict((conflict) => conflict.column('node_id').doUpdateSet(values))
+        .execute()
+    }
+  })
+}
+
+/** What the tunnel shows, never what was last asked for. `now` in ms since the epoch. */
+export function statusOf(enabled: boolean, figures: PeerFigures | undefined, now: number): NodeStatus {
+  if (!enabled || !isFresh(figures, now)) return 'offline'
+  return figures?.reachable ? 'online' : 'idle'
+}
+
+function isFresh(figures: PeerFigures | undefined, now: number): boolean {
+  const handshake = figures?.latestHandshake ?? null
+  return handshake !== null && now - handshake <= LIMITS.handshakeStale
+}

@@ -1,0 +1,82 @@
+import { createWireGuardKeys } from '@postern/host/wireguard-keys'
+import type { Context } from '../../context.ts'
+import type { NodeRow } from '../../db/schema.ts'
+import { ConflictError } from '../errors.ts'
+import { agentConfigOf } from './agent-config.ts'
+import { type NodeFile, renderNodeFile } from './file.ts'
+import { changeNode } from './nodes.ts'
+import { getNodeRow, refuseLocal } from './records.ts'
+
+/** New keys of one node in ten minutes. An agent makes one when it is connected, a hostile one without end. */
+const MAX_KEYS = 20
+
+/**
+ * An agent made the node's key itself: whatever key was stored here is erased.
+ * @throws NotFoundError, TooManyError, ConflictError when another end of the tunnel has this key
+ */
+export async function registerNodeKey(
+  context: Context,
+  actor: string,
+  nodeId: number,
+  publicKey: string,
+): Promise<void> {
+  const row = await getNodeRow(context.db, nodeId)
+  if (row.public_key === publicKey && row.private_key === null) return
+  context.keyAttempts.check(String(nodeId), MAX_KEYS)
+  context.keyAttempts.add(String(nodeId), 1)
+  await changeNode(context, actor, nodeId, 'key registered', async (tx, { updated_at }) => {
+    const other = await tx
+      .selectFrom('nodes')
+      .select('id')
+      .where('public_key', '=', publicKey)
+      .executeTakeFirst()
+    const isTaken = (other && other.id !== nodeId) || publicKey === context.tunnel.publicKey
+    if (isTaken)
+      throw new ConflictError('The key is taken', [
+        { field: 'publicKey', message: 'is used by another end of the tunnel: make a new one' },
+      ])
+    // A form that is open meanwhile does not show the key, so it is not stale.
+    return { public_key: publicKey, private_key: null, updated_at }
+  })
+}
+
+/**
+ * The node's configuration file. The first download makes the node's key; it is kept, so that the next one is the same.
+ * @param replaces whether a key that the node's agent holds gives way to a new one, which ends the agent's tunnel
+ * @throws NotFoundError, ConflictError for the local node, and for one whose agent holds the key
+ */
+export async function getNodeFile(
+  context: Context,
+  actor: string,
+  id: number,
+  replaces: boolean,
+): Promise<NodeFile> {
+  const row = await getNodeRow(context.db, id)
+  refuseLocal(row)
+  const privateKey =
+    row.private_key === null
+      ? await createKey(context, actor, row, replaces)
+      : context.secrets.open(row.private_key)
+  return renderNodeFile(agentConfigOf(context, row), privateKey)
+}
+
+async function createKey(context: Context, actor: string, row: NodeRow, replaces: boolean): Promise<string> {
+  const keys = createWireGuardKeys(context.randomBytes(32))
+  let privateKey = context.secrets.seal(keys.privateKey)
+  await changeNode(context, actor, row.id, 'key made', async (_tx, now) => {
+    const { updated_at } = now
+    // Another download was faster.
+    if (now.private_key !== null) {
+      privateKey = now.private_key
+      return { updated_at }
+    }
+    if (now.public_key !== null && !replaces)
+      throw new ConflictError(
+        'The CLI on this node made its own key. A file would get a new key, which ends the tunnel of the CLI.',
+        [],
+        'agent_key',
+      )
+    return { public_key: keys.publicKey, private_key: privateKey, updated_at }
+  })
+  return context.secrets.open(privateKey)
+}

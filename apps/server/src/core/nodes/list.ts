@@ -1,0 +1,91 @@
+import type { Page } from '@postern/contract/lists'
+import type { Node, NodeQuery } from '@postern/contract/nodes'
+import type { SelectQueryBuilder } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
+import { listOrPage, type Slice } from '../pages.ts'
+import { selectRecord, toNode } from './records.ts'
+
+type Order = NonNullable<NodeQuery['orderBy']>
+type FigureField = 'transferRx' | 'transferTx' | 'latestHandshakeTimestamp'
+
+/** With `limit` a page, else all rows. Without `orderBy` in the order of their creation. */
+export async function listNodes(context: Context, query: NodeQuery): Promise<Page<Node> | Node[]> {
+  const found = filter(context.db.selectFrom('nodes'), query)
+  return await listOrPage(query, found, (slice) => listRows(context, query, slice))
+}
+
+async function listRows(context: Context, query: NodeQuery, slice?: Slice): Promise<Node[]> {
+  const { orderBy } = query
+  if (orderBy && isFigure(orderBy.field)) return await listByFigure(context, query, orderBy, slice)
+  const { column, direction } = sqlOrder(orderBy)
+  let rows = selectRecord(filter(context.db.selectFrom('nodes'), query))
+    .orderBy(column, direction)
+    .orderBy('nodes.id', direction)
+  if (slice) rows = rows.limit(slice.limit).offset(slice.offset)
+  return (await rows.execute()).map((row) => toNode(context, row))
+}
+
+function filter<O>(query: SelectQueryBuilder<Database, 'nodes', O>, { type, search }: NodeQuery) {
+  let filtered = query
+  if (type === 'gateways') filtered = filtered.where('is_gateway', '=', 1)
+  if (type === 'nodes') filtered = filtered.where('is_gateway', '=', 0).where('is_local', '=', 0)
+  if (!search) return filtered
+  const text = search.toLowerCase()
+  // instr knows no wildcards, so every character stands for itself.
+  return filtered.where(({ or, eb, fn, val }) =>
+    or([
+      eb(fn<number>('instr', ['name_folded', val(text)]), '>', 0),
+      eb(fn<number>('instr', ['address', val(text)]), '>', 0),
+    ]),
+  )
+}
+
+function sqlOrder(orderBy: Order | undefined) {
+  const column = orderBy?.field === 'name' ? 'name_folded' : orderBy ? 'created_at' : 'nodes.id'
+  return { column, direction: orderBy?.direction ?? 'asc' } as const
+}
+
+function isFigure(field: Order['field']): field is FigureField {
+  return field !== 'name' && field !== 'created_at'
+}
+
+/** Figures are in memory: the ids are sorted there, and only the rows of the page are read. */
+async function listByFigure(
+  context: Context,
+  query: NodeQuery,
+  { field, direction }: Order,
+  slice?: Slice,
+): Promise<Node[]> {
+  const rows = await filter(context.db.selectFrom('nodes'), query).select('nodes.id').execute()
+  const sign = direction === 'asc' ? 1 : -1
+  const sorted = rows
+    .map(({ id }) => ({ id, value: figureOf(context, id, field) }))
+    .sort((a, b) => sign * (a.value - b.value || a.id - b.id))
+  if (!slice) return pick(await listRows(context, { ...query, orderBy: undefined }), sorted)
+  const ids = sorted.slice(slice.offset, slice.offset + slice.limit)
+  const page = await selectRecord(context.db.selectFrom('nodes'))
+    .where(
+      'nodes.id',
+      'in',
+      ids.map(({ id }) => id),
+    )
+    .execute()
+  return pick(
+    page.map((row) => toNode(context, row)),
+    ids,
+  )
+}
+
+function pick(nodes: readonly Node[], order: readonly { id: number }[]): Node[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  return order.flatMap(({ id }) => byId.get(id) ?? [])
+}
+
+/** A node that was never seen sorts before all others. */
+function figureOf(context: Context, id: number, field: Order['field']): number {
+  const figures = context.live.find(id)
+  if (field === 'transferRx') return figures?.rx ?? 0
+  if (field === 'transferTx') return figures?.tx ?? 0
+  return figures?.latestHandshake ?? 0
+}

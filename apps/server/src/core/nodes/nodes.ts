@@ -1,0 +1,131 @@
+import type { CreatedNode, Node, NodeForm } from '@postern/contract/nodes'
+import type { Transaction } from 'kysely'
+import { change, nextTime } from '../../changes/change.ts'
+import type { ServiceRef } from '../../changes/live.ts'
+import { updateStated } from '../../changes/stated.ts'
+import type { Context } from '../../context.ts'
+import { type Database, flag, type NodeRow, type StatedUpdate } from '../../db/schema.ts'
+import { NotFoundError } from '../errors.ts'
+import type { Patch } from '../patch.ts'
+import { checkNode } from './checks.ts'
+import { formOf, getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
+import { createNodeToken } from './tokens.ts'
+
+type Tx = Transaction<Database>
+
+/** @throws NotFoundError */
+export async function getNode(context: Context, id: number): Promise<Node> {
+  const row = await selectRecord(context.db.selectFrom('nodes')).where('nodes.id', '=', id).executeTakeFirst()
+  if (!row) throw new NotFoundError('Node')
+  return toNode(context, row)
+}
+
+/** @returns the node and its access token, which is only told now. @throws ValidationError, ConflictError */
+export async function createNode(context: Context, actor: string, form: NodeForm): Promise<CreatedNode> {
+  const { id, token } = await change(context, { actor, what: 'node created' }, async (tx, revision) => {
+    await checkNode(context, tx, form)
+    const address = form.address ?? (await context.addresses.next(tx))
+    const now = new Date(context.clock()).toISOString()
+    const row = await tx
+      .insertInto('nodes')
+      .values({
+        ...columnsOf(form),
+        address,
+        is_local: 0,
+        enabled: 1,
+        preshared_key: context.secrets.seal(context.randomBytes(32).toString('base64')),
+        revision,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const token = await createNodeToken(context, tx, row.id, 'default')
+    return { value: { id: row.id, token }, touched: { nodes: [row.id] } }
+  })
+  return { ...(await getNode(context, id)), token }
+}
+
+function columnsOf(form: NodeForm) {
+  return {
+    name: form.name,
+    name_folded: form.name.toLowerCase(),
+    dns: form.dns,
+    keepalive: form.keepalive,
+    is_gateway: flag(form.isGateway),
+    gateway_networks: JSON.stringify(form.isGateway ? form.gatewayNetworks : []),
+    allow_internet: flag(form.allowInternet),
+    advanced: flag(form.advanced),
+  }
+}
+
+/** A cleared address keeps the one the node has. @throws NotFoundError, ConflictError, ValidationError */
+export async function updateNode(
+  context: Context,
+  actor: string,
+  id: number,
+  patch: Patch<NodeForm>,
+): Promise<Node> {
+  await changeNode(context, actor, id, 'updated', async (tx, row) => {
+    const form = patch.onto(formOf(row), row.updated_at)
+    await checkNode(context, tx, form, row)
+    const address = form.address ?? row.address
+    if (address !== row.address) context.addresses.release(row.address)
+    return { ...columnsOf(form), address }
+  })
+  return await getNode(context, id)
+}
+
+/** Without a peer nothing passes, and visitors of its services get our own page. */
+export async function setNodeEnabled(
+  context: Context,
+  actor: string,
+  id: number,
+  enabled: boolean,
+): Promise<Node> {
+  await changeNode(context, actor, id, enabled ? 'enabled' : 'disabled', async () => ({
+    enabled: flag(enabled),
+  }))
+  return await getNode(context, id)
+}
+
+/** The services go with it. @throws NotFoundError, ConflictError for the local node */
+export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
+  await change(context, { actor, what: `node ${id} deleted` }, async (tx) => {
+    const row = await getNodeRow(tx, id)
+    refuseLocal(row)
+    const services = await listServiceRefs(tx, id)
+    await tx.deleteFrom('services').where('node_id', '=', id).execute()
+    await tx.deleteFrom('nodes').where('id', '=', id).execute()
+    context.addresses.release(row.address)
+    return { value: undefined, touched: { nodes: [id], services } }
+  })
+  context.live.remove(id)
+  return { id }
+}
+
+/**
+ * Updates one node's row in one transaction; its services wait for the edges again.
+ * @throws NotFoundError, ConflictError for the local node
+ */
+export async function changeNode(
+  context: Context,
+  actor: string,
+  id: number,
+  what: string,
+  work: (tx: Tx, row: NodeRow) => Promise<StatedUpdate<'nodes'>>,
+): Promise<void> {
+  await change(context, { actor, what: `node ${id} ${what}` }, async (tx, revision) => {
+    const row = await getNodeRow(tx, id)
+    refuseLocal(row)
+    const values = await work(tx, row)
+    const updated_at = nextTime(context.clock(), row.updated_at)
+    await updateStated(tx, 'nodes', id, revision, { updated_at, ...values })
+    return { value: undefined, touched: { nodes: [id], services: await listServiceRefs(tx, id) } }
+  })
+}
+
+async function listServiceRefs(tx: Tx, nodeId: number): Promise<ServiceRef[]> {
+  const rows = await tx.selectFrom('services').select('id').where('node_id', '=', nodeId).execute()
+  return rows.map(({ id }) => ({ id, nodeId }))
+}

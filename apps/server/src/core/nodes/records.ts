@@ -1,0 +1,92 @@
+import type { Node } from '@postern/contract/nodes'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { Database, NodeRow } from '../../db/schema.ts'
+import { networksOf } from '../columns.ts'
+import { ConflictError, NotFoundError } from '../errors.ts'
+import { statusOf } from './figures.ts'
+
+/** The columns that a record is made of: no keys. */
+const COLUMNS = [
+  'nodes.id',
+  'name',
+  'address',
+  'dns',
+  'keepalive',
+  'is_gateway',
+  'gateway_networks',
+  'allow_internet',
+  'advanced',
+  'is_local',
+  'enabled',
+  'created_at',
+  'updated_at',
+] as const
+
+type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | 'id'> & { services: number }
+
+/** Selects what `toNode` needs. */
+export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>) {
+  return query
+    .select(COLUMNS)
+    .select(sql<number>`(SELECT count(*) FROM services WHERE services.node_id = nodes.id)`.as('services'))
+}
+
+/** A node as the API tells it. */
+export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: RecordRow): Node {
+  const figures = context.live.find(row.id)
+  return {
+    id: row.id,
+    name: row.name,
+    address: row.address,
+    dns: row.dns,
+    keepalive: row.keepalive,
+    allowInternet: row.allow_internet === 1,
+    advanced: row.advanced === 1,
+    isGateway: row.is_gateway === 1,
+    gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : null,
+    isLocal: row.is_local === 1,
+    enabled: row.enabled === 1,
+    status: statusOf(row.enabled === 1, figures, context.clock()),
+    problem: findProblem(context, row.id),
+    clientIp: figures?.clientIp ?? null,
+    latestHandshakeTimestamp: figures?.latestHandshake ?? null,
+    transferRx: figures?.rx ?? 0,
+    transferTx: figures?.tx ?? 0,
+    services: row.services,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+function findProblem({ edges }: Pick<Context, 'edges'>, nodeId: number): string | null {
+  const problems = edges.views().flatMap((edge) => edge.problems)
+  return problems.find(({ scope }) => scope.kind === 'node' && scope.id === nodeId)?.message ?? null
+}
+
+/** @throws NotFoundError */
+export async function getNodeRow(db: Kysely<Database>, id: number): Promise<NodeRow> {
+  const row = await db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row) throw new NotFoundError('Node')
+  return row
+}
+
+/** What a form shows of a node: the values a patch is laid over. */
+export function formOf(row: NodeRow): Record<string, unknown> {
+  return {
+    name: row.name,
+    address: row.address,
+    dns: row.dns,
+    keepalive: row.keepalive,
+    isGateway: row.is_gateway === 1,
+    gatewayNetworks: networksOf(row),
+    allowInternet: row.allow_internet === 1,
+    advanced: row.advanced === 1,
+  }
+}
+
+/** @throws ConflictError: the local node is this machine, and always there. */
+export function refuseLocal(row: Pick<NodeRow, 'is_local'>): void {
+  if (row.is_local === 1)
+    throw new ConflictError('The local node is this server itself and cannot be changed', [], 'local_node')
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from '../../db/open.ts'
+import type { Database } from '../../db/schema.ts'
+import { layNextKey, nameKey, openSecretKey } from './key-file.ts'
+
+let dir: string
+let file: string
+let db: Kysely<Database>
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pt-secrets-'))
+  file = join(dir, 'secret.key')
+  db = openDatabase(join(dir, 'postern.db'))
+})
+afterEach(async () => {
+  await db.destroy()
+  rmSync(dir, { recursive: true })
+})
+
+test('the key file is made once, for its owner only', async () => {
+  const key = await openSecretKey(db, file, false)
+  expect(key).toHaveLength(32)
+  chmodSync(file, 0o644)
+  expect(await openSecretKey(db, file, true)).toEqual(key)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('a key file that is missing beside its database, or broken, is said', async () => {
+  const missing = 'is missing: restore it together with the database'
+  await expect(openSecretKey(db, file, true)).rejects.toThrow(missing)
+  writeFileSync(file, 'short')
+  await expect(openSecretKey(db, file, true)).rejects.toThrow('is not a key of 32 bytes')
+})
+
+test('a key of another database is said', async () => {
+  await openSecretKey(db, file, false)
+  await nameKey(db, randomBytes(32))
+  await expect(openSecretKey(db, file, true)).rejects.toThrow('is not the key of this database')
+})
+
+test('a next key counts from the moment that the database names it', async () => {
+  const [first, next] = [await openSecretKey(db, file, false), randomBytes(32)]
+  layNextKey(file, next)
+  expect(await openSecretKey(db, file, true)).toEqual(first)
+  expect(existsSync(`${file}.new`)).toBe(false)
+  layNextKey(file, next)
+  await nameKey(db, next)
+  expect(await openSecretKey(db, file, true)).toEqual(next)
+  expect(existsSync(`${file}.new`)).toBe(false)
+  expect(await openSecretKey(db, file, true)).toEqual(next)
+})

@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { Kysely } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+import { SecretsError } from './secrets.ts'
+
+const KEY_BYTES = 32
+const KEY_ID = 'secret.key_id'
+
+/** Where the next key waits until everything is sealed with it. */
+const nextOf = (file: string) => `${file}.new`
+
+/**
+ * The key of this database: the file's, or the next one's when a rotation ended between its transaction and the
+ * change of the files, which is then made up for. Makes the first one (0600) when none was ever used.
+ * @throws SecretsError when the file is no key, is another database's, or is missing beside one that is sealed.
+ */
+export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: boolean): Promise<Buffer> {
+  const wanted = await findKeyId(db)
+  if (!existsSync(file) && !isUsed) writeKey(file, randomBytes(KEY_BYTES))
+  if (existsSync(nextOf(file))) {
+    if (wanted !== undefined && wanted === idOf(readKey(nextOf(file)))) takeNext(file)
+    else rmSync(nextOf(file))
+  }
+  const key = readKey(file)
+  if (wanted !== undefined && wanted !== idOf(key))
+    throw new SecretsError(`${file} is not the key of this database: restore both from the same backup`)
+  return key
+}
+
+/** Lays a new key beside the one in use. It counts from the moment that the database names it. */
+export function layNextKey(file: string, key: Buffer): void {
+  rmSync(nextOf(file), { force: true })
+  writeKey(nextOf(file), key)
+}
+
+/** Puts the next key in the place of the one before, which is gone then. */
+export function takeNext(file: string): void {
+  renameSync(nextOf(file), file)
+  syncDirectory(file)
+}
+
+/** Says in the database, in a transaction with what was sealed, which key opens it. */
+export async function nameKey(db: Kysely<Database>, key: Buffer): Promise<void> {
+  const value = idOf(key)
+  await db
+    .insertInto('settings')
+    .values({ key: KEY_ID, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
+}
+
+async function findKeyId(db: Kysely<Database>): Promise<string | undefined> {
+  const row = await db.selectFrom('settings').select('value').where('key', '=', KEY_ID).executeTakeFirst()
+  return row?.value
+}
+
+/** Of 32 random bytes the hash tells nothing. */
+function idOf(key: Buffer): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+function readKey(file: string): Buffer {
+  if (!existsSync(file)) throw new SecretsError(`${file} is missing: restore it together with the database`)
+  chmodSync(file, 0o600)
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
+  if (key.length !== KEY_BYTES) throw new SecretsError(`${file} is not a key of ${KEY_BYTES} bytes in base64`)
+  return key
+}
+
+function writeKey(file: string, key: Buffer): void {
+  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  syncDirectory(file)
+}
+
+function syncDirectory(file: string): void {
+  const directory = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}

@@ -1,0 +1,129 @@
+import type { Page } from '@postern/contract/lists'
+import type { Service, ServiceType } from '@postern/contract/services'
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely'
+import { type Changed, change, nextTime } from '../../changes/change.ts'
+import { updateStated } from '../../changes/stated.ts'
+import type { Context } from '../../context.ts'
+import { type Database, flag, type StatedUpdate } from '../../db/schema.ts'
+import { ConflictError, NotFoundError } from '../errors.ts'
+import { listOrPage } from '../pages.ts'
+import type { ServiceNode } from './http-rules.ts'
+import { findService, readServices, type ServiceRecordRow, toService } from './records.ts'
+
+/** Names one service: of another node or type it does not exist. */
+export interface ServiceKey {
+  nodeId: number
+  type: ServiceType
+  id: number
+}
+
+interface ServiceFilter {
+  type: ServiceType
+  nodeId?: number
+  domain?: string | undefined
+  page?: number | undefined
+  limit?: number | undefined
+}
+
+/** Those of a type: by node, by domain, or all. @throws NotFoundError for a node that is not there */
+export async function listServices(
+  context: Context,
+  filter: ServiceFilter,
+): Promise<Service[] | Page<Service>> {
+  if (filter.nodeId !== undefined) await getServiceNode(context.db, filter.nodeId)
+  const found = context.db
+    .selectFrom('services')
+    .leftJoin('domains', 'domains.id', 'services.domain_id')
+    .where((eb) => matches(eb, filter))
+  return await listOrPage(filter, found, async (slice) => {
+    const sorted = found.select('services.id').orderBy('services.id')
+    const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
+    const rows = await readServices(context.db, ids)
+    return rows.map((row) => toService(context, row))
+  })
+}
+
+type Joined = Pick<Database, 'services'> & { domains: Database['domains'] | null }
+
+function matches(eb: ExpressionBuilder<Database & Joined, 'services' | 'domains'>, filter: ServiceFilter) {
+  return eb.and([
+    eb('services.type', '=', filter.type),
+    ...(filter.nodeId === undefined ? [] : [eb('services.node_id', '=', filter.nodeId)]),
+    ...(filter.domain === undefined ? [] : [eb('domains.domain', '=', filter.domain.toLowerCase())]),
+  ])
+}
+
+/** @throws NotFoundError */
+export async function getService(context: Context, key: ServiceKey): Promise<Service> {
+  return toService(context, await getServiceRow(context.db, key))
+}
+
+/** Opens or closes the service to visitors. @throws NotFoundError, ConflictError for the console */
+export async function setServiceEnabled(
+  context: Context,
+  actor: string,
+  key: ServiceKey,
+  enabled: boolean,
+): Promise<Service> {
+  const what = `service ${key.id} ${enabled ? 'enabled' : 'disabled'}`
+  const row = await change(context, { actor, what }, async (tx, revision) => {
+    const current = await getServiceRow(tx, key)
+    if (current.system && !enabled) throw new ConflictError('The console cannot be disabled', [], 'system')
+    await writeService(context, tx, current, revision, { enabled: flag(enabled) })
+    return changedService(tx, key)
+  })
+  return toService(context, row)
+}
+
+/** @throws NotFoundError, ConflictError for the console */
+export async function removeService(
+  context: Context,
+  actor: string,
+  key: ServiceKey,
+): Promise<{ id: number }> {
+  return await change(context, { actor, what: `service ${key.id} deleted` }, async (tx) => {
+    const { system } = await getServiceRow(tx, key)
+    if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
+    await tx.deleteFrom('services').where('id', '=', key.id).execute()
+    return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId] } }
+  })
+}
+
+/** The end of a change of one service: its row now, and whom it concerns. */
+export async function changedService(
+  tx: Transaction<Database>,
+  key: ServiceKey,
+  domains: number[] = [],
+): Promise<Changed<ServiceRecordRow>> {
+  return { value: await getServiceRow(tx, key), touched: { services: [key], nodes: [key.nodeId], domains } }
+}
+
+/** Writes the values of a form, or whether the service is enabled, as the change of this revision. */
+export async function writeService(
+  context: Context,
+  tx: Transaction<Database>,
+  current: ServiceRecordRow,
+  revision: number,
+  values: StatedUpdate<'services'>,
+): Promise<void> {
+  const updated_at = nextTime(context.clock(), current.updated_at)
+  await updateStated(tx, 'services', current.id, revision, { ...values, updated_at })
+}
+
+/** @throws NotFoundError */
+export async function getServiceRow(db: Kysely<Database>, key: ServiceKey): Promise<ServiceRecordRow> {
+  const row = await findService(db, key.id)
+  if (row?.node_id !== key.nodeId || row.type !== key.type) throw new NotFoundError('Service')
+  return row
+}
+
+/** What the rules of a service ask of its node. @throws NotFoundError */
+export async function getServiceNode(db: Kysely<Database>, id: number): Promise<ServiceNode> {
+  const node = await db
+    .selectFrom('nodes')
+    .select(['id', 'name', 'is_local', 'is_gateway', 'gateway_networks'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!node) throw new NotFoundError('Node')
+  return node
+}

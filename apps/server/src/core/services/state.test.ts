@@ -1,0 +1,62 @@
+import type { DataPlane, Problem } from '@postern/contract/edge'
+import { expect, it } from 'vitest'
+import { type EdgeView, serviceState } from './state.ts'
+
+const ok = { state: 'ok', detail: '' } as const
+const dataPlane: DataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
+const service = { id: 7, nodeId: 3, certificateId: 9, revision: 42 }
+const edge = (over: Partial<EdgeView> = {}): EdgeView => ({
+  applied: 42,
+  problems: [],
+  dataPlane,
+  troubles: new Map(),
+  ...over,
+})
+const problem = (kind: 'service' | 'certificate' | 'node', id: number): Problem => ({
+  scope: { kind, id },
+  message: `${kind} ${id}`,
+})
+
+it('is live when every edge has applied it', () => {
+  expect(serviceState(service, [edge(), edge({ applied: 50 })])).toEqual({ phase: 'live', problem: null })
+})
+
+it('is applying while one edge is behind, and says when nobody is there to apply it', () => {
+  expect(serviceState(service, [edge(), edge({ applied: 41 })])).toEqual({ phase: 'applying', problem: null })
+  expect(serviceState(service, [])).toEqual({ phase: 'applying', problem: 'No edge is connected' })
+  expect(serviceState(service, [edge({ dataPlane: null })]).phase).toBe('applying')
+})
+
+it('fails by its own problem, its certificate, its node, or a proxy that does not run', () => {
+  for (const own of [problem('service', 7), problem('certificate', 9), problem('node', 3)])
+    expect(serviceState(service, [edge(), edge({ problems: [own] })])).toEqual({
+      phase: 'failed',
+      problem: own.message,
+    })
+  const down: DataPlane = {
+    ...dataPlane,
+    haproxy: { state: 'failed', detail: 'Port 443 is held by another program' },
+  }
+  expect(serviceState(service, [edge({ dataPlane: down })]).problem).toContain('Port 443')
+})
+
+it("does not fail by another one's problem", () => {
+  const others = [problem('service', 3), problem('certificate', 7), problem('node', 9)]
+  expect(serviceState(service, [edge({ problems: others })]).phase).toBe('live')
+})
+
+it('is unanswered when its backend is in trouble, unless something of ours is wrong', () => {
+  const troubles = new Map([[7, 'refused' as const]])
+  const state = serviceState(service, [edge(), edge({ troubles })])
+  expect(state.phase).toBe('unanswered')
+  expect(state.problem).toMatch(/^The service refused the connection/)
+  const failed = serviceState(service, [edge({ troubles, problems: [problem('service', 7)] })])
+  expect(failed.phase).toBe('failed')
+  expect(serviceState(service, [edge({ troubles, applied: 41 })]).phase).toBe('applying')
+  expect(serviceState({ ...service, id: 8 }, [edge({ troubles })]).phase).toBe('live')
+})
+
+it('is applying again after a change, whatever was wrong before it', () => {
+  const state = serviceState(service, [edge({ applied: 41, problems: [problem('service', 7)] })])
+  expect(state.phase).toBe('applying')
+})

@@ -1,0 +1,65 @@
+import type { BackendTrouble, DataPlane, Problem } from '@postern/contract/edge'
+import type { ServiceState } from '@postern/contract/services'
+
+/** What an edge that is connected said last; `dataPlane` is null until it said something. */
+export interface EdgeView {
+  applied: number
+  problems: readonly Problem[]
+  dataPlane: DataPlane | null
+  /** By service; only of those whose backend gives no answer. */
+  troubles: ReadonlyMap<number, BackendTrouble>
+}
+
+/** What of a service an edge's problem may be about. */
+export interface ServiceScope {
+  id: number
+  nodeId: number
+  certificateId: number | null
+  /** The change that touched the service last. */
+  revision: number
+}
+
+const LIVE: ServiceState = { phase: 'live', problem: null }
+const RANK = { live: 0, unanswered: 1, applying: 2, failed: 3 } as const
+
+const TROUBLES: Record<BackendTrouble, string> = {
+  refused: 'The service refused the connection. Check that it is running and listens on this port.',
+  timeout: 'The connection to the service timed out. Check its address, its port and its firewall.',
+  unreachable: 'The host of the service cannot be reached.',
+  tls: 'TLS to the service could not be started.',
+  'no-tls': 'The service does not speak TLS on this port. Choose http as its protocol, or another port.',
+  'only-tls': 'The service speaks TLS on this port. Choose https as its protocol, or another port.',
+}
+
+/** The worst of what the connected edges say. */
+export function serviceState(service: ServiceScope, edges: readonly EdgeView[]): ServiceState {
+  if (edges.length === 0) return { phase: 'applying', problem: 'No edge is connected' }
+  return edges
+    .map((edge) => stateOnEdge(service, edge))
+    .reduce((worst, state) => (RANK[state.phase] > RANK[worst.phase] ? state : worst), LIVE)
+}
+
+function stateOnEdge(service: ServiceScope, edge: EdgeView): ServiceState {
+  if (!edge.dataPlane) return { phase: 'applying', problem: 'The edge has not reported yet' }
+  // Older problems than the service's last change may be solved by that change.
+  if (edge.applied < service.revision) return { phase: 'applying', problem: null }
+  const problem = edge.problems.find((candidate) => concerns(candidate, service))
+  if (problem) return { phase: 'failed', problem: problem.message }
+  const { haproxy } = edge.dataPlane
+  if (haproxy.state !== 'ok') return { phase: 'failed', problem: haproxy.detail }
+  const trouble = edge.troubles.get(service.id)
+  return trouble ? { phase: 'unanswered', problem: TROUBLES[trouble] } : LIVE
+}
+
+function concerns({ scope }: Problem, service: ServiceScope): boolean {
+  switch (scope.kind) {
+    case 'service':
+      return scope.id === service.id
+    case 'certificate':
+      return scope.id === service.certificateId
+    case 'node':
+      return scope.id === service.nodeId
+    case 'edge':
+      return false
+  }
+}

@@ -1,0 +1,91 @@
+import type { Hint, LiveBus } from '../../changes/live.ts'
+import { createThrottle, type Throttle } from './throttle.ts'
+
+/** A state that several may follow at once; it is computed once for all of them. */
+export interface Topic {
+  /** Equal keys mean the same state. */
+  key: string
+  /** Whether a hint may have changed it. */
+  concerns(hint: Hint): boolean
+  /** The state as JSON; undefined when there is none any more, which ends the following. */
+  compute(): Promise<string | undefined>
+}
+
+export interface Follower {
+  /** While true nothing is sent; `resume` of the following is then called when it can be. */
+  readonly isBusy: boolean
+  send(json: string): void
+  end(): void
+}
+
+export interface Following {
+  /** The follower can take more: it gets the newest state, if it has missed it. */
+  resume(): void
+  stop(): void
+}
+
+export interface Feeds {
+  follow(topic: Topic, follower: Follower): Following
+}
+
+/** At most this often a follower hears of changes; the first after a quiet time comes at once. */
+const GAP_MS = 250
+
+interface Feed {
+  topic: Topic
+  /** Each follower with what it got last. */
+  followers: Map<Follower, string | undefined>
+  throttle: Throttle
+  json: string | undefined
+}
+
+export function createFeeds(bus: LiveBus, onError: (error: unknown) => void): Feeds {
+  const feeds = new Map<string, Feed>()
+  bus.listen((hint) => {
+    for (const feed of feeds.values()) if (feed.topic.concerns(hint)) feed.throttle.poke()
+  })
+  const open = (topic: Topic): Feed => {
+    const feed: Feed = {
+      topic,
+      followers: new Map(),
+      throttle: createThrottle(() => refresh(feed), GAP_MS, onError),
+      json: undefined,
+    }
+    feeds.set(topic.key, feed)
+    return feed
+  }
+  return {
+    follow(topic, follower) {
+      const feed = feeds.get(topic.key) ?? open(topic)
+      feed.followers.set(follower, undefined)
+      deliver(feed, follower)
+      feed.throttle.poke()
+      return {
+        resume: () => deliver(feed, follower),
+        stop() {
+          feed.followers.delete(follower)
+          if (feed.followers.size > 0 || feeds.get(topic.key) !== feed) return
+          feed.throttle.stop()
+          feeds.delete(topic.key)
+        },
+      }
+    },
+  }
+}
+
+async function refresh(feed: Feed): Promise<void> {
+  const json = await feed.topic.compute()
+  feed.json = json
+  for (const follower of [...feed.followers.keys()]) {
+    if (json === undefined) follower.end()
+    else deliver(feed, follower)
+  }
+}
+
+function deliver(feed: Feed, follower: Follower): void {
+  const { json, followers } = feed
+  if (json === undefined || !followers.has(follower) || follower.isBusy) return
+  if (followers.get(follower) === json) return
+  followers.set(follower, json)
+  follower.send(json)
+}

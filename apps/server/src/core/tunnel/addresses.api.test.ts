@@ -1,0 +1,82 @@
+import { writeRows } from '@postern/testkit/rows'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createAddressBook, findAddressProblem } from './addresses.ts'
+
+const NETWORK = '10.64.0.0/16'
+
+let server: TestServer
+let client: Client
+beforeEach(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+})
+afterEach(() => server.close())
+
+const create = async () => (await client.post('/api/nodes', { name: 'n' })).json()
+
+/** Nodes with these addresses, and no others beside the local one. */
+function take(addresses: readonly string[]): Promise<void> {
+  return writeRows(server.context.db, async (tx, revision) => {
+    const local = await tx.selectFrom('nodes').selectAll().where('is_local', '=', 1).executeTakeFirstOrThrow()
+    const { id: _id, ...row } = { ...local, is_local: 0 as const, revision }
+    await tx.deleteFrom('nodes').where('is_local', '=', 0).execute()
+    for (let start = 0; start < addresses.length; start += 500)
+      await tx
+        .insertInto('nodes')
+        .values(addresses.slice(start, start + 500).map((address) => ({ ...row, address })))
+        .execute()
+  })
+}
+
+test('a freed address comes again, whether its node was deleted or has moved', async () => {
+  const nodes = [await create(), await create(), await create()]
+  expect(nodes.map(({ address }) => address)).toEqual(['10.64.0.2', '10.64.0.3', '10.64.0.4'])
+  await client.delete(`/api/nodes/${nodes[1].id}`)
+  expect((await create()).address).toBe('10.64.0.3')
+  await client.patch(`/api/nodes/${nodes[0].id}`, { address: '10.64.9.9' })
+  expect((await create()).address).toBe('10.64.0.2')
+  expect((await create()).address).toBe('10.64.0.5')
+})
+
+test('the whole network can be used, without any reserved address, and then no more', async () => {
+  const all = Array.from({ length: 256 }, (_, block) => wholeBlock(block)).flat()
+  await take(all.filter((address) => address !== '10.64.255.254'))
+  const last = await create()
+  expect(last.address).toBe('10.64.255.254')
+  const refused = await client.post('/api/nodes', { name: 'n' })
+  expect([refused.statusCode, refused.json().message]).toEqual([
+    409,
+    'The tunnel network has no free address left',
+  ])
+  await client.delete(`/api/nodes/${last.id - 1000}`)
+  expect((await create()).address).toMatch(/^10\.64\.25\d\./)
+})
+
+test('whatever nodes come and go, the next one gets the lowest free address', async () => {
+  // Whole /24s at a time, so that the book has something to remember.
+  const blocks = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { maxLength: 5 })
+  const gaps = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 2, max: 254 })), {
+    maxLength: 4,
+  })
+  const book = createAddressBook(NETWORK)
+  let before: string[] = []
+  await fc.assert(
+    fc.asyncProperty(blocks, gaps, async (full, free) => {
+      const free4 = new Set(free.map(([c, d]) => `10.64.${c}.${d}`))
+      const taken = full.flatMap(wholeBlock).filter((address) => !free4.has(address))
+      await take(taken)
+      for (const address of before) if (!taken.includes(address)) book.release(address)
+      before = taken
+      const lowest = [0, 1, 2, 3, 4, 5].flatMap(wholeBlock).find((address) => !taken.includes(address))
+      const given = await book.next(server.context.db)
+      expect([given, findAddressProblem(NETWORK, given)]).toEqual([lowest, undefined])
+    }),
+    { numRuns: 20 },
+  )
+})
+
+function wholeBlock(block: number): string[] {
+  return Array.from({ length: 253 }, (_, index) => `10.64.${block}.${index + 2}`)
+}

@@ -1,0 +1,82 @@
+import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
+import { formatCidr, parseCidr } from '@postern/net/cidr'
+import type { Kysely } from 'kysely'
+import type { ServerConfig } from '../../config.ts'
+import type { Database } from '../../db/schema.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { address6Of, createNetwork6, edgeAddressOf } from './addresses.ts'
+
+/** The installation's end of the tunnel: the same keys and networks on every edge. */
+export interface Tunnel {
+  readonly publicKey: string
+  readonly privateKey: string
+  /** CIDR: a /16 and a /64. */
+  readonly network4: string
+  readonly network6: string
+  /** `host:port` for nodes, an IPv6 address in brackets. */
+  readonly endpoint: string
+  address6(address4: string): string
+  /** The edge as the node with this address reaches it inside the tunnel. */
+  edgeAddress(address4: string): string
+  /** What a node sends through the tunnel. */
+  allowedIps(node: { allowInternet: boolean }): string[]
+}
+
+interface Parts {
+  db: Kysely<Database>
+  secrets: Secrets
+  config: ServerConfig
+  randomBytes(count: number): Buffer
+}
+
+const PRIVATE_KEY = 'tunnel.private_key'
+const NETWORK6 = 'tunnel.network6'
+
+/** Reads the tunnel's own secrets, or makes them at the first start. @throws SecretsError */
+export async function loadTunnel(parts: Parts): Promise<Tunnel> {
+  const { config, secrets } = parts
+  const values = (await findValues(parts)) ?? (await createValues(parts))
+  const privateKey = secrets.open(values.sealedKey)
+  const network4 = config.settings.POSTERN_TUNNEL_NETWORK
+  const network6 = formatCidr(parseCidr(values.network6))
+  const host = config.publicHost.includes(':') ? `[${config.publicHost}]` : config.publicHost
+  return {
+    privateKey,
+    publicKey: publicKeyOf(privateKey),
+    network4,
+    network6,
+    endpoint: `${host}:${config.settings.POSTERN_TUNNEL_PORT}`,
+    address6: (address4) => address6Of(network6, address4),
+    edgeAddress: edgeAddressOf,
+    allowedIps: (node) => (node.allowInternet ? ['0.0.0.0/0', '::/0'] : [network4, network6]),
+  }
+}
+
+interface Values {
+  sealedKey: string
+  network6: string
+}
+
+async function findValues({ db }: Parts): Promise<Values | undefined> {
+  const rows = await db
+    .selectFrom('settings')
+    .selectAll()
+    .where('key', 'in', [PRIVATE_KEY, NETWORK6])
+    .execute()
+  const values = new Map(rows.map(({ key, value }) => [key, value]))
+  const [sealedKey, network6] = [values.get(PRIVATE_KEY), values.get(NETWORK6)]
+  return sealedKey === undefined || network6 === undefined ? undefined : { sealedKey, network6 }
+}
+
+async function createValues({ db, secrets, randomBytes }: Parts): Promise<Values> {
+  const sealedKey = secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey)
+  const network6 = createNetwork6(randomBytes(5))
+  await db
+    .insertInto('settings')
+    .values([
+      { key: PRIVATE_KEY, value: sealedKey },
+      { key: NETWORK6, value: network6 },
+    ])
+    .execute()
+  return { sealedKey, network6 }
+}

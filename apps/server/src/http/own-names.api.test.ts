@@ -1,0 +1,62 @@
+import { request } from 'node:http'
+import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let server: TestServer
+let proxied: TestServer
+let port: number
+
+beforeAll(async () => {
+  server = await startTestServer()
+  proxied = await startTestServer({ trustForwarded: true })
+  port = Number(new URL(await server.listen()).port)
+})
+afterAll(() => Promise.all([server.close(), proxied.close()]))
+
+/** As a browser sends it whose name server said 127.0.0.1. */
+function ask(host: string, path = '/api/health', method = 'GET'): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      host,
+      origin: `http://${host}`,
+      'content-type': 'application/json',
+      accept: 'text/html',
+    }
+    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+    })
+    sent.on('error', reject).end(method === 'POST' ? JSON.stringify(TEST_ADMIN) : undefined)
+  })
+}
+
+test.each(['127.0.0.1', '127.0.0.1:3000', 'localhost:8443', 'LOCALHOST', '[::1]:3000'])(
+  'the console on loopback answers as %s',
+  async (host) => expect((await ask(host)).status).toBe(200),
+)
+
+test.each([
+  'evil.example',
+  'evil.example:3000',
+  '127.0.0.1.evil.example',
+  'localhost.evil.example',
+  '127.0.0.2',
+  '0.0.0.0:3000',
+])('and not as “%s”, whatever is asked', async (host) => {
+  for (const path of ['/api/health', '/', '/nodes', '/docs', '/assets/theme.js', '/api/nodes/stream']) {
+    const { status, text } = await ask(host, path)
+    expect(status, path).toBe(403)
+    expect(text, path).toContain('127.0.0.1 and localhost only')
+  }
+  const login = await ask(host, '/api/auth/login', 'POST')
+  expect(login.status).toBe(403)
+  expect(login.text).not.toContain('token')
+})
+
+test('behind HAProxy every host is one that HAProxy has checked', async () => {
+  const call = { method: 'GET', url: '/api/health', headers: { host: 'console.example.com' } } as const
+  expect((await proxied.call(call)).statusCode).toBe(200)
+})

@@ -1,0 +1,50 @@
+import { type Endpoint, pathOf } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let server: TestServer
+let client: Client
+
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  // A newer version's role, left in the database by it: this one knows nothing that it may do.
+  const { db } = server.context
+  // The column's type has only the roles that this version knows.
+  await db
+    .updateTable('users')
+    .set({ role: 'auditor' as 'admin' })
+    .execute()
+})
+afterAll(() => server.close())
+
+const all: [string, Endpoint][] = Object.entries(endpoints)
+
+test.each(all.filter(([, { roles }]) => roles !== undefined && roles !== 'any'))(
+  '%s refuses a role that may not call it, and says so',
+  async (_, endpoint) => {
+    const answer = await call(endpoint)
+    expect(answer.statusCode).toBe(403)
+    expect(answer.json()).toMatchObject({
+      code: 'role',
+      message: 'Your role does not allow this. Ask an administrator.',
+    })
+  },
+)
+
+test('whoever is refused one thing is still signed in, and may sign out', async () => {
+  expect((await call(endpoints.me)).json().code).toBe('role')
+  expect((await call(endpoints.logout)).statusCode).toBe(200)
+  expect((await call(endpoints.me)).statusCode).toBe(401)
+})
+
+function call(endpoint: Endpoint) {
+  const options: InjectOptions = {
+    method: endpoint.method,
+    url: pathOf(endpoint, { id: 1, nodeId: 1, type: 'http' }),
+    headers: { authorization: `Bearer ${client.token}` },
+  }
+  return server.call(endpoint.method === 'GET' ? options : { ...options, payload: {} })
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+/** A hostile node with a token that is right, which speaks WebSocket byte by byte. */
+let server: TestServer
+let client: Client
+let port: number
+let token: string
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  port = Number(new URL(await server.listen()).port)
+  token = (await client.post('/api/nodes', { name: 'hostile' })).json().token
+})
+afterAll(() => server.close())
+
+/** Reads nothing once it is upgraded, unless told to. */
+async function openSilent(): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  // The server drops it at any moment: that is what is tested.
+  socket.on('error', () => undefined)
+  const key = randomBytes(16).toString('base64')
+  socket.write(
+    `GET /api/agent/socket HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n` +
+      `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+  )
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 101/)
+  socket.pause()
+  return socket
+}
+
+/** A frame with a mask of zeros. */
+function frame(opcode: number, payload: Buffer, isLast = true): Buffer {
+  return Buffer.concat([
+    Buffer.from([(isLast ? 0x80 : 0) | opcode, 0x80 | payload.length, 0, 0, 0, 0]),
+    payload,
+  ])
+}
+
+const many = (one: Buffer) => Buffer.concat(Array.from({ length: 500 }, () => one))
+const FLOODS: [string, Buffer[]][] = [
+  ['pings', [many(frame(9, Buffer.alloc(125)))]],
+  ['pongs that nobody asked for', [many(frame(10, Buffer.alloc(125)))]],
+  [
+    'a message in endless pieces of one byte',
+    [frame(1, Buffer.alloc(1), false), many(frame(0, Buffer.alloc(1), false))],
+  ],
+  [
+    'a message in endless pieces of nothing',
+    [frame(1, Buffer.alloc(1), false), many(frame(0, Buffer.alloc(0), false))],
+  ],
+  [
+    'a frame that announces 4 MB',
+    [Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 0x3f, 0xff, 0xff, 0, 0, 0, 0]), Buffer.alloc(60_000)],
+  ],
+]
+
+test.each(FLOODS)(
+  '%s end the socket within a few kB, however fast they come',
+  async (_what, [first, more]) => {
+    const socket = await openSilent()
+    let sent = 0
+    const open = () => !socket.destroyed && socket.writable
+    const write = () => {
+      while (open() && sent < 64_000_000 && socket.write(more ?? first ?? ''))
+        sent += (more ?? first ?? '').length
+    }
+    socket.on('drain', write)
+    if (more) socket.write(first ?? '')
+    write()
+    await until('the server to drop it', () => !open())
+    // What the kernel's buffers took; the server itself reads a few chunks.
+    expect(sent).toBeLessThan(16_000_000)
+  },
+)
+
+test('many sockets of one node leave four, and the console answers meanwhile', async () => {
+  const sockets: Socket[] = []
+  const times: number[] = []
+  for (let round = 0; round < 20; round++) {
+    sockets.push(...(await Promise.all(Array.from({ length: 10 }, openSilent))))
+    const start = performance.now()
+    expect((await client.get('/api/nodes')).statusCode).toBe(200)
+    times.push(performance.now() - start)
+  }
+  for (const socket of sockets) socket.resume()
+  await until('the rest to be dropped', () => sockets.filter((socket) => !socket.destroyed).length <= 4)
+  expect(sockets.filter((socket) => !socket.destroyed)).toHaveLength(4)
+  expect(Math.max(...times)).toBeLessThan(1000)
+  for (const socket of sockets) socket.destroy()
+})

@@ -1,0 +1,75 @@
+import { Hints } from '@postern/contract/hints'
+import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let server: TestServer
+let client: Client
+let base: string
+const open: FollowedStream[] = []
+
+beforeEach(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  base = await server.listen()
+  await client.post('/api/nodes', { name: 'one' })
+})
+afterEach(async () => {
+  for (const stream of open.splice(0)) stream.close()
+  await server.close()
+})
+
+async function follow(token = client.token): Promise<FollowedStream> {
+  const stream = await followStream(`${base}/api/hints/stream?token=${token}`)
+  open.push(stream)
+  return stream
+}
+
+/** All that was named so far. */
+const named = (stream: FollowedStream) => new Set(stream.listData().flatMap((data) => Hints.parse(data)))
+
+test('a change names what it touched, and nothing else', async () => {
+  const stream = await follow()
+  await client.patch('/api/nodes/2', { name: 'renamed' })
+  await until('the node', () => named(stream).has('nodes'))
+  expect([...named(stream)]).toEqual(['nodes'])
+  await client.post('/api/services/2/http', { name: 'a', domain: 'a.example.com', skipValidation: true })
+  await until('the domain', () => named(stream).has('domains'))
+  await until('the service', () => named(stream).has('services'))
+  expect(named(stream).has('edges')).toBe(false)
+})
+
+test('what an edge reports of services is worth reading again', async () => {
+  const stream = await follow()
+  server.context.bus.emit({ kind: 'reported', services: [{ id: 3, nodeId: 2 }] })
+  await until('the service', () => named(stream).has('services'))
+})
+
+test('an edge that comes, reports or goes is named', async () => {
+  const stream = await follow()
+  const count = () => stream.listData().filter((data) => Hints.parse(data).includes('edges')).length
+  const session = server.context.edges.connect(1, { send: () => undefined, close: () => undefined })
+  await until('the edge has come', () => count() === 1)
+  const ok = { state: 'ok', detail: '' } as const
+  const dataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
+  session.receive({ type: 'report', report: { wanted: 1, applied: 1, problems: [], dataPlane } })
+  await until('it has reported', () => count() === 2)
+  session.close()
+  await until('it has gone', () => count() === 3)
+})
+
+test('a burst is told in few messages', async () => {
+  const stream = await follow()
+  const start = performance.now()
+  for (let index = 0; index < 50; index++) await client.patch('/api/nodes/2', { name: `name ${index}` })
+  await until('the node', () => named(stream).has('nodes'))
+  expect(stream.listData().length).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - start) / 250))
+})
+
+test('the stream needs a session and ends with it', async () => {
+  expect((await follow('wrong')).status).toBe(401)
+  const stream = await follow()
+  await client.post('/api/auth/logout')
+  await until('the end', () => stream.isEnded)
+})

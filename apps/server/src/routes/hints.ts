@@ -1,0 +1,44 @@
+import { endpoints } from '@postern/contract/endpoints'
+import type { HintNoun } from '@postern/contract/hints'
+import type { FastifyInstance } from 'fastify'
+import type { Hint } from '../changes/live.ts'
+import { createThrottle } from '../core/streams/throttle.ts'
+import { type Call, route } from '../http/route.ts'
+import { openStream } from '../http/sse.ts'
+
+/** At most this often a page is told what to read again; the first after a quiet time comes at once. */
+const GAP_MS = 250
+
+export function hintRoutes(app: FastifyInstance): void {
+  route(app, endpoints.streamHints, streamHints)
+}
+
+function streamHints(call: Call<typeof endpoints.streamHints>): void {
+  const { bus, log } = call.context
+  const stream = openStream(call)
+  const untold = new Set<HintNoun>()
+  const tell = async () => {
+    if (untold.size === 0 || stream.isBusy) return
+    stream.send({ data: JSON.stringify([...untold]) })
+    untold.clear()
+  }
+  const throttle = createThrottle(tell, GAP_MS, (err) => log.error({ err }, 'a page could not get its hints'))
+  const stop = bus.listen((hint) => {
+    for (const noun of nounsOf(hint)) untold.add(noun)
+    if (untold.size > 0) throttle.poke()
+  })
+  stream.onDrain(() => throttle.poke())
+  stream.onClose(() => {
+    stop()
+    throttle.stop()
+  })
+}
+
+/** Figures come by the streams of nodes. */
+function nounsOf(hint: Hint): readonly HintNoun[] {
+  if (hint.kind === 'edges') return ['edges']
+  if (hint.kind === 'reported') return ['services']
+  if (hint.kind !== 'changed') return []
+  const { touched } = hint
+  return (['nodes', 'services', 'domains'] as const).filter((noun) => (touched[noun] ?? []).length > 0)
+}

@@ -1,0 +1,49 @@
+import { Domain, DomainForm, DomainList, DomainQuery } from '../domains.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { byId, deleted, look, write } from './parts.ts'
+
+/** Domains. */
+export const domains = {
+  listDomains: {
+    method: 'GET',
+    path: '/api/domains',
+    noun: 'Domain',
+    ...look,
+    query: DomainQuery,
+    answer: DomainList,
+  },
+  createDomain: {
+    method: 'POST',
+    path: '/api/domains',
+    noun: 'Domain',
+    ...write,
+    body: DomainForm,
+    answer: Domain,
+    status: 201,
+  },
+  getDomain: {
+    method: 'GET',
+    path: '/api/domains/:id',
+    noun: 'Domain',
+    ...look,
+    params: byId,
+    answer: Domain,
+  },
+  updateDomain: {
+    method: 'PATCH',
+    path: '/api/domains/:id',
+    noun: 'Domain',
+    ...write,
+    params: byId,
+    body: DomainForm,
+    answer: Domain,
+  },
+  deleteDomain: {
+    method: 'DELETE',
+    path: '/api/domains/:id',
+    noun: 'Domain',
+    ...write,
+    params: byId,
+    answer: deleted,
+  },
+} as const satisfies Record<string, Endpoint>

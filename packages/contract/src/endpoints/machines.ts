@@ -1,0 +1,29 @@
+import { AgentConfig, RegisterKey } from '../agent.ts'
+import { StateAnswer, StateRequest } from '../desired-state.ts'
+import { EdgeList } from '../edge.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { look } from './parts.ts'
+
+/** What edges and the agents of nodes call. */
+export const machines = {
+  listEdges: { method: 'GET', path: '/api/edges', noun: 'Edge', ...look, answer: EdgeList },
+  edgeState: {
+    method: 'POST',
+    path: '/api/edge/state',
+    noun: 'Edge',
+    auth: 'edge',
+    body: StateRequest,
+    answer: StateAnswer,
+  },
+  edgeSocket: { method: 'GET', path: '/api/edge/socket', noun: 'Edge', auth: 'edge' },
+  agentConfig: { method: 'GET', path: '/api/agent/config', noun: 'Node', auth: 'node', answer: AgentConfig },
+  registerKey: {
+    method: 'PUT',
+    path: '/api/agent/key',
+    noun: 'Node',
+    auth: 'node',
+    body: RegisterKey,
+    answer: AgentConfig,
+  },
+  agentSocket: { method: 'GET', path: '/api/agent/socket', noun: 'Node', auth: 'node' },
+} as const satisfies Record<string, Endpoint>

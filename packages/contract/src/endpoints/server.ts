@@ -1,0 +1,62 @@
+import * as z from 'zod/mini'
+import { Account, Login, LoginForm, ROLES, Ticket } from '../auth.ts'
+import { Config, NodeConfig } from '../config.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { HintStreamQuery, Hints } from '../hints.ts'
+import { look, nothing, watch } from './parts.ts'
+
+/** What ends a session is for everybody who has one, whatever the role. */
+const everybody = { auth: 'session', roles: 'any' } as const
+
+/** The installation itself, and who is signed in to it. */
+export const server = {
+  health: {
+    method: 'GET',
+    path: '/api/health',
+    noun: 'Server',
+    auth: 'none',
+    answer: z.object({ status: z.literal('ok') }),
+  },
+  config: {
+    method: 'GET',
+    path: '/api/config',
+    noun: 'Server',
+    auth: 'session or node',
+    roles: ROLES,
+    answer: Config,
+    answerToNode: NodeConfig,
+  },
+  login: {
+    method: 'POST',
+    path: '/api/auth/login',
+    noun: 'Account',
+    auth: 'none',
+    body: LoginForm,
+    answer: Login,
+  },
+  logout: {
+    method: 'POST',
+    path: '/api/auth/logout',
+    noun: 'Account',
+    ...everybody,
+    body: nothing,
+    answer: nothing,
+  },
+  ticket: {
+    method: 'POST',
+    path: '/api/auth/ticket',
+    noun: 'Account',
+    ...look,
+    body: nothing,
+    answer: Ticket,
+  },
+  streamHints: {
+    method: 'GET',
+    path: '/api/hints/stream',
+    noun: 'Server',
+    ...watch,
+    query: HintStreamQuery,
+    events: { message: Hints },
+  },
+  me: { method: 'GET', path: '/api/auth/me', noun: 'Account', ...look, answer: Account },
+} as const satisfies Record<string, Endpoint>

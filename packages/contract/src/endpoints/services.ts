@@ -1,0 +1,103 @@
+import * as z from 'zod/mini'
+import type { Endpoint } from '../endpoint.ts'
+import { idText } from '../fields.ts'
+import { LogBatch, LogStreamQuery } from '../logs.ts'
+import {
+  HttpService,
+  HttpServiceForm,
+  NodeServiceQuery,
+  Service,
+  ServiceList,
+  ServiceQuery,
+  ServiceType,
+} from '../services.ts'
+import { deleted, look, nothing, watch, write } from './parts.ts'
+
+const ofType = z.object({ type: ServiceType })
+const ofNode = z.object({ nodeId: idText })
+const ofNodeAndType = z.object({ nodeId: idText, type: ServiceType })
+const one = z.object({ nodeId: idText, type: ServiceType, id: idText })
+const oneHttp = z.object({ nodeId: idText, id: idText })
+
+/** What is the same for services of all types is written once; what only one type knows bears its name. */
+export const services = {
+  listServices: {
+    method: 'GET',
+    path: '/api/services/:type',
+    noun: 'Service',
+    ...look,
+    params: ofType,
+    query: ServiceQuery,
+    answer: ServiceList,
+  },
+  listNodeServices: {
+    method: 'GET',
+    path: '/api/services/:nodeId/:type',
+    noun: 'Service',
+    ...look,
+    params: ofNodeAndType,
+    query: NodeServiceQuery,
+    answer: ServiceList,
+  },
+  getService: {
+    method: 'GET',
+    path: '/api/services/:nodeId/:type/:id',
+    noun: 'Service',
+    ...look,
+    params: one,
+    answer: Service,
+  },
+  enableService: {
+    method: 'PATCH',
+    path: '/api/services/:nodeId/:type/:id/enable',
+    noun: 'Service',
+    ...write,
+    params: one,
+    body: nothing,
+    answer: Service,
+  },
+  disableService: {
+    method: 'PATCH',
+    path: '/api/services/:nodeId/:type/:id/disable',
+    noun: 'Service',
+    ...write,
+    params: one,
+    body: nothing,
+    answer: Service,
+  },
+  deleteService: {
+    method: 'DELETE',
+    path: '/api/services/:nodeId/:type/:id',
+    noun: 'Service',
+    ...write,
+    params: one,
+    answer: deleted,
+  },
+  createHttpService: {
+    method: 'POST',
+    path: '/api/services/:nodeId/http',
+    noun: 'Service',
+    ...write,
+    params: ofNode,
+    body: HttpServiceForm,
+    answer: HttpService,
+    status: 201,
+  },
+  updateHttpService: {
+    method: 'PATCH',
+    path: '/api/services/:nodeId/http/:id',
+    noun: 'Service',
+    ...write,
+    params: oneHttp,
+    body: HttpServiceForm,
+    answer: HttpService,
+  },
+  streamLogs: {
+    method: 'GET',
+    path: '/api/logs/stream',
+    noun: 'Service',
+    ...watch,
+    query: LogStreamQuery,
+    events: { message: LogBatch },
+  },
+} as const satisfies Record<string, Endpoint>

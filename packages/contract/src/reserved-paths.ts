@@ -1,0 +1,22 @@
+/**
+ * First segments of the paths that the console, the API and the documentation answer, beside `/` itself. Where the
+ * console answers, no service has them. The server refuses to start with a route outside of them, and a test walks
+ * the pages of the console.
+ */
+export const RESERVED_PATHS: readonly string[] = [
+  'api',
+  'assets',
+  'docs',
+  'install',
+  'login',
+  'domains',
+  'nodes',
+  /** Certificate authorities ask there who holds a name. */
+  '.well-known',
+]
+
+/** True for `/`, which is above them all, and for everything at or below a reserved path, in upper case too. */
+export function isReservedPath(path: string): boolean {
+  const first = path.split('/')[1]?.toLowerCase() ?? ''
+  return first === '' || RESERVED_PATHS.includes(first)
+}

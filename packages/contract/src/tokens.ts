@@ -1,0 +1,12 @@
+/**
+ * What the value of each kind of credential begins with. A session's is told by it, and not by the name of its cookie
+ * or parameter: applications have cookies and parameters called `token` too, and theirs pass untouched.
+ */
+export const TOKEN_PREFIXES = {
+  /** A console user's session. */
+  session: 'pts_',
+  /** Opens the streams of one session for a moment, and nothing else. */
+  ticket: 'ptt_',
+  /** An access token of a node. */
+  node: 'ptn_',
+} as const

@@ -1,0 +1,41 @@
+import { rm } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+
+const PATIENCE = 2000
+
+/** True when somebody listens on a unix socket and takes the connection within two seconds. */
+export function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const answer = (isThere: boolean) => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket.setTimeout(PATIENCE, () => answer(false))
+    socket.once('connect', () => answer(true))
+    socket.once('error', () => answer(false))
+  })
+}
+
+/**
+ * Holds a path by listening on it, so that only one process has what it stands for, whatever namespaces they are in.
+ * The kernel gives it up with the process, however that ends.
+ * @returns undefined when somebody else holds it
+ */
+export async function holdSocket(path: string): Promise<{ release(): Promise<void> } | undefined> {
+  const server = await listen(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    if (await isAnswered(path)) return undefined
+    await rm(path, { force: true })
+    return listen(path)
+  })
+  return server && { release: () => new Promise((resolve) => server.close(() => resolve())) }
+}
+
+function listen(path: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', reject)
+    server.listen(path, () => resolve(server.unref()))
+  })
+}

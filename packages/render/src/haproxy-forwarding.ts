@@ -1,0 +1,78 @@
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+import type { HaproxyOptions } from './haproxy-options.ts'
+import { FLAGS } from './haproxy-routes.ts'
+
+/** Programs fold other characters into one too, when they make names of variables out of those of headers. */
+const GAP = '[^a-z0-9]'
+
+/** What a visitor may not say: who and where it is, what it asked for, and who has signed in. */
+const FORGED = [
+  'x-forwarded.*',
+  'forwarded',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-original-url',
+  'x-rewrite-url',
+  'proxy',
+  'remote-.*',
+  'x-auth-.*',
+]
+/** What is between a visitor and this proxy alone. */
+const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
+
+/** Matched from the start, each alternative by one way only: linear. */
+const CUT = `^(${[...FORGED, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
+
+/** The prefixes of the console's sessions and tickets, each character plain or as an escape. */
+const SESSION = [TOKEN_PREFIXES.session, TOKEN_PREFIXES.ticket]
+  .map((prefix) => [...prefix].map((letter) => `(${letter}|%${letter.charCodeAt(0).toString(16)})`).join(''))
+  .join('|')
+
+/** What crosses to a service: all that the visitor sent but what is cut here, and what we say of the visitor. */
+export function renderForwarding(options: HaproxyOptions): string {
+  return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
+  acl is_https var(txn.flags) -m sub ${FLAGS.https}
+  acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'
+  http-request del-header ${CUT} -m reg
+${renderHopByHop()}
+  http-request set-header X-Forwarded-For %[src]
+  http-request set-header X-Real-IP %[src]
+  http-request set-header X-Forwarded-Proto https
+  http-request set-header X-Forwarded-Host %[req.fhdr(host)]
+  http-request set-header X-Forwarded-Port ${options.httpsPort}
+${renderDestination()}
+  http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION}' }
+  acl asks_with_session var(txn.asks_with_session) -m bool
+  http-request set-var(txn.asks_with_session) bool(true) if !is_console { query -m reg -i '${SESSION}' }
+  http-request set-var(txn.query) query,lua.cut_session if asks_with_session
+  http-request set-pathq %[path] if asks_with_session
+  http-request set-pathq %[path]?%[var(txn.query)] if asks_with_session { var(txn.query) -m len gt 0 }`
+}
+
+/** A name in `Connection` would make the next proxy drop that header, also one of ours. */
+function renderHopByHop(): string {
+  return `  acl asks_upgrade req.hdr(connection) -m str -i upgrade
+  acl has_upgrade req.fhdr_cnt(upgrade) gt 0
+  # Inside an HTTP/2 tunnel nobody would check the requests that follow.
+  http-request del-header Upgrade if { req.fhdr(upgrade) -m sub -i h2c } or !asks_upgrade
+  http-request del-header Connection
+  http-request set-header Connection upgrade if has_upgrade
+  http-request del-header TE unless is_grpc { req.hdr(te) -m str -i trailers }
+  http-request set-header TE trailers if is_grpc { req.fhdr_cnt(te) gt 0 }`
+}
+
+/** WebDAV names the target of MOVE and COPY by its whole address, which services compare with their own. */
+function renderDestination(): string {
+  return `  acl has_destination req.fhdr(destination) -m beg -i https://
+  http-request set-var(txn.visited) req.fhdr(host),lower if has_destination
+  acl stays_here req.fhdr(destination),field(3,/),lower,strcmp(txn.visited) eq 0
+  http-request replace-header Destination (?i)^https:(.*)$ http:\\1 if has_destination stays_here !is_https`
+}
+
+/** A service must not put a session of its choice in the place of the console's. */
+export function renderSessionAnswers(): string {
+  return `  http-response lua.cut_session_answer if !is_console { res.fhdr(set-cookie) -m reg -i '${SESSION}' }`
+}

@@ -1,0 +1,66 @@
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+
+const { session, ticket } = TOKEN_PREFIXES
+
+/**
+ * The console's session and its tickets must not reach any other service, nor come from one. A cookie or parameter
+ * called `token` is one when its value has their prefix. Everything else stays as it is, byte for byte.
+ * Needs `decode` of `SPELLINGS_LUA`.
+ */
+export const SESSION_LUA = `
+local function skip_blanks(text, at)
+  return text:find("[^ \\t]", at) or #text + 1
+end
+
+-- Browsers take cookies without a name, and services take escapes and quotes.
+local function is_session(part)
+  local text = decode(part)
+  local at = skip_blanks(text, 1)
+  if text:sub(at, at) == "=" then at = skip_blanks(text, at + 1) end
+  if text:sub(at, at + 4) ~= "token" then return false end
+  at = skip_blanks(text, at + 5)
+  if text:sub(at, at) ~= "=" then return false end
+  at = skip_blanks(text, at + 1)
+  if text:sub(at, at) == '"' then at = at + 1 end
+  local value = text:sub(at, at + ${Math.max(session.length, ticket.length) - 1})
+  return value:find("${session}", 1, true) == 1 or value:find("${ticket}", 1, true) == 1
+end
+
+-- A part goes with the separator before it; what becomes the first goes without the blanks before it.
+local function cut(text, separator)
+  local kept, at, separated = {}, 1, nil
+  while at <= #text + 1 do
+    local stop = text:find(separator, at) or #text + 1
+    local part = text:sub(at, stop - 1)
+    if not is_session(part) then
+      if #kept == 0 and at > 1 then part = part:sub(skip_blanks(part, 1))
+      elseif #kept > 0 then kept[#kept + 1] = separated end
+      kept[#kept + 1] = part
+    end
+    separated, at = text:sub(stop, stop), stop + 1
+  end
+  return table.concat(kept)
+end
+
+-- Gone before anything else happens, so that a failure leaves nothing behind.
+core.register_action("cut_session_cookie", { "http-req" }, function(txn)
+  local headers = txn.http:req_get_headers()["cookie"]
+  txn.http:req_del_header("cookie")
+  for i = 0, #headers do
+    local left = cut(headers[i], ";")
+    if left ~= "" then txn.http:req_add_header("cookie", left) end
+  end
+end)
+
+core.register_action("cut_session_answer", { "http-res" }, function(txn)
+  local headers = txn.http:res_get_headers()["set-cookie"]
+  txn.http:res_del_header("set-cookie")
+  for i = 0, #headers do
+    if not is_session(headers[i]) then txn.http:res_add_header("set-cookie", headers[i]) end
+  end
+end)
+
+core.register_converters("cut_session", function(query)
+  return cut(query, "[&;]")
+end)
+`

@@ -1,0 +1,76 @@
+/**
+ * Programs read one path in several ways. A request passes when all of them lead to the same rules, so that no spelling
+ * reaches what another spelling of the same path does not.
+ */
+export const SPELLINGS_LUA = `
+local routes = Map.new(os.getenv("POSTERN_ROUTES"), Map._beg)
+
+local plain = {}
+for byte = 0, 255 do
+  for _, format in ipairs({ "%%%02x", "%%%02X" }) do plain[format:format(byte)] = string.char(byte) end
+end
+setmetatable(plain, { __index = function(_, escape) return rawget(plain, escape:lower()) end })
+
+local function decode(text)
+  return (text:gsub("%%%x%x", plain))
+end
+
+local function without_parameters(path)
+  return (path:gsub(";[^/]*", ""))
+end
+
+local function flat(path)
+  return (without_parameters(path:gsub("\\\\", "/")):gsub("//+", "/"))
+end
+
+local function has_dots(path)
+  path = path .. "/"
+  return path:find("/./", 1, true) ~= nil or path:find("/../", 1, true) ~= nil
+end
+
+local function without_dots(path)
+  local kept = {}
+  for segment in path:gmatch("[^/]+") do
+    if segment == ".." then kept[#kept] = nil
+    elseif segment ~= "." then kept[#kept + 1] = segment end
+  end
+  return "/" .. table.concat(kept, "/")
+end
+
+-- Whether dots could be resolved before or after something else, which leads to different paths.
+local function is_mixed(path)
+  return path:find("//", 1, true) or path:find("[;\\\\]") or path:lower():find("%%[235][5bcef]")
+end
+
+local function spellings_of(path)
+  local once = decode(path)
+  local twice = decode(once)
+  if twice:find("\\0", 1, true) then return nil end
+  local found = { path, flat(once), flat(twice), flat(decode(decode(without_parameters(path)))) }
+  for i = 1, #found do
+    if has_dots(found[i]) then
+      if is_mixed(path) then return nil end
+      found[#found + 1] = without_dots(found[i])
+    end
+  end
+  return found
+end
+
+local function compare(txn)
+  local site, found = txn:get_var("txn.site"), spellings_of(txn.sf:path())
+  if found == nil then return false end
+  local is_same, first = true, routes:lookup(site .. found[1]:sub(1, 256) .. "/")
+  for i = 2, #found do
+    local route = routes:lookup(site .. found[i]:sub(1, 256) .. "/")
+    if route ~= first then is_same = false end
+    -- Somebody's log should tell of it.
+    if route ~= nil and txn:get_var("txn.route") == nil then txn:set_var("txn.route", route) end
+  end
+  return is_same
+end
+
+core.register_action("compare_spellings", { "http-req" }, function(txn)
+  local ok, is_same = pcall(compare, txn)
+  if ok and is_same then txn:set_var("txn.spellings", "same") end
+end)
+`

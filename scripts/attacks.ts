@@ -1,0 +1,35 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { show } from '@postern/host/exec'
+import { ROOT } from './lib/environment.ts'
+import { CommandError, runCommand } from './lib/errors.ts'
+
+const DEFAULT_MINUTES = 5
+const MOST_MINUTES = 600
+/** For the tables themselves, and for 4 GiB both ways. */
+const SPARE_MS = 45 * 60_000
+
+/**
+ * `npm run attacks [minutes] [seed]`: the tables of tests/attacks, then what they hold combined by chance. The same
+ * seed tries the same combinations in the same order.
+ */
+async function attack([minutesText = String(DEFAULT_MINUTES), seedText]: readonly string[]): Promise<number> {
+  const minutes = numberOf(minutesText, MOST_MINUTES)
+  const seed = seedText === undefined ? randomInt(2 ** 31) : numberOf(seedText, 2 ** 31)
+  process.stdout.write(`${minutes} minutes with seed ${seed}; again: npm run attacks ${minutes} ${seed}\n`)
+  process.env.POSTERN_ATTACK_SECONDS = String(minutes * 60)
+  process.env.POSTERN_ATTACK_SEED = String(seed)
+  const vitest = join(ROOT, 'node_modules/.bin/vitest')
+  return await show([vitest, 'run', '--project', 'attacks'], minutes * 60_000 + SPARE_MS)
+}
+
+function numberOf(text: string, most: number): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new CommandError(
+      `"${text}" is not a number from 1 to ${most}. Usage: npm run attacks [minutes] [seed]`,
+    )
+  return value
+}
+
+await runCommand(() => attack(process.argv.slice(2)))

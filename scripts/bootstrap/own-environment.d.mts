@@ -1,0 +1,1 @@
+export function takeFromEnvironment(name: string): string | undefined

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { writeOwnBundle } from './bundle.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'bundle-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+async function runBundled(source: string, ...flags: string[]) {
+  writeFileSync(join(dir, 'main.ts'), source)
+  await writeOwnBundle(join(dir, 'main.ts'), join(dir, 'dist/main.mjs'))
+  return spawnSync(process.execPath, [...flags, join(dir, 'dist/main.mjs')], { encoding: 'utf8' })
+}
+
+test('every letter stays what it was, in a file that V8 keeps in one byte each', async () => {
+  const { stdout } = await runBundled(
+    'const ümlaut: string = "…"; console.log(ümlaut, `→ 😀`, /^[–😀]$/u.test("😀"), /é/.test("é"))',
+  )
+  expect(stdout).toBe('… → 😀 true true\n')
+  expect(readFileSync(join(dir, 'dist/main.mjs'), 'utf8')).toMatch(/^[\0-\x7f]*$/)
+})
+
+test('a stack names the functions, and with the map the lines of the sources too', async () => {
+  const source = '\n\nfunction openTheDoor(): never { throw new Error("shut") }\nopenTheDoor()\n'
+  expect((await runBundled(source)).stderr).toMatch(/Error: shut\n +at openTheDoor \(/)
+  expect((await runBundled(source, '--enable-source-maps')).stderr).toMatch(
+    /at openTheDoor \(.*main\.ts:3:\d+\)/,
+  )
+})

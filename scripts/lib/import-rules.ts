@@ -1,0 +1,132 @@
+/** Who may import whom, as ARCHITECTURE.md draws it. Tests may import anything; `scripts/import-rules.test.ts` checks it. */
+export interface ImportRule {
+  /** A folder or file, or several. */
+  from: readonly string[]
+  /** All that it may import beside itself … */
+  only?: readonly string[]
+  /** … or what it may not. */
+  never?: readonly string[]
+  because: string
+  /** Files of `from` that are free of this rule. */
+  except?: readonly string[]
+}
+
+/** Folders end in a slash; `npm:` and `node:` stand for packages and Node's own modules. */
+export const IMPORT_RULES: readonly ImportRule[] = [
+  {
+    from: ['packages/net/'],
+    only: [],
+    because: 'packages/net is pure and imports nothing, so that every other package may use it.',
+  },
+  {
+    from: ['packages/contract/'],
+    only: ['packages/net/', 'npm:zod/mini'],
+    because: 'packages/contract is for every program: it imports packages/net and zod/mini only.',
+  },
+  {
+    from: ['packages/render/'],
+    only: ['packages/net/', 'packages/contract/'],
+    because: 'packages/render is pure, text in and text out: it imports contract and net only.',
+  },
+  {
+    from: ['apps/edge/'],
+    never: ['apps/server/', 'apps/agent/', 'apps/console/'],
+    because: 'Apps never import apps: what two of them need belongs in packages/.',
+  },
+  {
+    from: ['apps/server/'],
+    never: ['apps/edge/', 'apps/agent/', 'apps/console/'],
+    because: 'Apps never import apps: what two of them need belongs in packages/.',
+  },
+  {
+    from: ['apps/agent/'],
+    never: ['apps/edge/', 'apps/server/', 'apps/console/'],
+    because: 'Apps never import apps: what two of them need belongs in packages/.',
+  },
+  {
+    from: ['apps/console/'],
+    never: ['apps/edge/', 'apps/server/', 'apps/agent/'],
+    because: 'Apps never import apps: what two of them need belongs in packages/.',
+  },
+  {
+    from: ['apps/agent/', 'apps/console/'],
+    never: ['packages/render/'],
+    because: 'Console and agent import no renderer: what the edge renders is none of their business.',
+  },
+  {
+    from: ['packages/host/'],
+    only: ['node:'],
+    because: 'packages/host is for every program that runs on a machine: it imports Node only.',
+  },
+  {
+    from: ['packages/', 'apps/edge/', 'apps/agent/', 'apps/console/', 'scripts/'],
+    never: ['node:child_process'],
+    except: ['packages/host/src/exec.ts', 'packages/testkit/', '.mjs'],
+    because:
+      'Other programs are started in packages/host/src/exec.ts only: one place for argv, time limits and output limits.',
+  },
+  {
+    from: ['apps/server/'],
+    never: ['node:child_process', 'packages/host/src/exec.ts'],
+    because: 'The server starts no other programs: whatever needs one belongs in the edge.',
+  },
+  {
+    from: ['apps/console/'],
+    never: ['packages/host/'],
+    because: 'The console runs in a browser: there is no machine of ours under it.',
+  },
+  {
+    from: ['apps/edge/', 'apps/server/', 'apps/agent/', 'apps/console/', 'scripts/'],
+    never: ['packages/testkit/'],
+    because: 'Only tests use the testkit: no program may depend on it.',
+  },
+  {
+    from: ['apps/server/src/core/'],
+    never: ['apps/server/src/http/', 'apps/server/src/routes/', 'npm:fastify', 'npm:@fastify/'],
+    because: 'core holds the rules and knows no HTTP: routes → core → db.',
+  },
+  {
+    from: ['apps/server/src/db/'],
+    never: ['apps/server/src/core/', 'apps/server/src/http/', 'apps/server/src/routes/', 'npm:fastify'],
+    because: 'db knows tables only: routes → core → db.',
+  },
+  {
+    from: ['apps/console/src/'],
+    never: ['node:'],
+    because: 'The console runs in a browser: nothing of Node.',
+  },
+  {
+    from: ['apps/console/src/'],
+    never: ['npm:zod/index', 'npm:zod/v4/classic'],
+    because: 'The console ships zod/mini, the small build, and so does everything it imports.',
+  },
+  {
+    from: ['apps/console/src/'],
+    never: ['apps/console/src/pages/'],
+    except: ['apps/console/src/pages/', 'apps/console/src/routes.tsx'],
+    because:
+      'Pages do not import pages, and nothing below them does: shared parts belong in components or forms.',
+  },
+  {
+    from: ['apps/console/src/pages/*/'],
+    never: ['apps/console/src/pages/'],
+    because:
+      'Pages do not import pages, and nothing below them does: shared parts belong in components or forms.',
+  },
+  {
+    from: ['apps/console/src/ui/', 'apps/console/src/util/'],
+    never: [
+      'npm:react-router',
+      'npm:@tanstack/',
+      ...['api', 'forms', 'components', 'table', 'stores', 'pages'].map(
+        (name) => `apps/console/src/${name}/`,
+      ),
+    ],
+    because: 'ui knows no router and no API: pages → forms, components, table → ui → util.',
+  },
+  {
+    from: ['apps/console/src/util/'],
+    never: ['apps/console/src/ui/', 'apps/console/src/hooks/'],
+    because: 'util is the bottom of the console: it imports no layer above it.',
+  },
+]

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { request } from 'node:https'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../apps/edge/test/haproxy-lab.ts'
+import { startUpstream, type Upstream } from '../../../apps/edge/test/upstream.ts'
+import { speak } from '../lab/wire.ts'
+
+const MIB = 1024 * 1024
+/** 4 GiB in the long run, which is beyond 32 bits. */
+const SIZE = (process.env.POSTERN_ATTACK_SECONDS ? 4096 : 64) * MIB
+const HOST = 'files.example.com'
+const MINUTES = 60_000
+
+let lab: HaproxyLab
+let files: Upstream
+beforeAll(async () => {
+  files = await startUpstream({
+    async answer(incoming, response) {
+      if (incoming.url === '/broken') {
+        response.write('a part')
+        setTimeout(() => response.destroy(), 100)
+      } else if (incoming.method === 'PUT') response.end(await hashOf(incoming))
+      else bytes().pipe(response)
+    },
+  })
+  lab = await makeHaproxyLab()
+  expect(await lab.apply([makeLabRoute(2, files.port, { domain: HOST })])).toEqual([])
+})
+afterAll(async () => {
+  await lab.close()
+  await files.close()
+})
+
+/** Blocks that all differ, so that a lost or doubled one is seen. */
+function bytes(): Readable {
+  function* blocks() {
+    const block = Buffer.alloc(MIB, 'postern')
+    for (let index = 0; index < SIZE / MIB; index++) {
+      block.writeUInt32BE(index)
+      yield Buffer.from(block)
+    }
+  }
+  return Readable.from(blocks())
+}
+
+async function hashOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha1')
+  for await (const chunk of stream) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+function ask(method: string, body?: Readable): Promise<AsyncIterable<Buffer>> {
+  const target = { port: lab.httpsPort, host: '127.0.0.1', servername: HOST, rejectUnauthorized: false }
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...target, method, path: '/f', headers: { host: HOST } }, resolve)
+    sent.on('error', reject)
+    if (body) body.pipe(sent)
+    else sent.end()
+  })
+}
+
+test(
+  'what is large arrives as it was sent, both ways',
+  async () => {
+    const expected = await hashOf(bytes())
+    expect(await hashOf(await ask('GET'))).toBe(expected)
+    let answer = ''
+    for await (const chunk of await ask('PUT', bytes())) answer += chunk
+    expect(answer).toBe(expected)
+  },
+  10 * MINUTES,
+)
+
+test('a chunked answer that breaks off is not taken for whole', async () => {
+  const head = `GET /broken HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+  const { text } = await speak(lab.httpsPort, head)
+  expect(text).toContain('a part')
+  expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
+})

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askHttp2 } from './lab/http2-wire.ts'
+import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { speak } from './lab/wire.ts'
+import { FORGED } from './tables/forged-headers.ts'
+
+const FORGERY = '203.0.113.66'
+
+let lab: ProxyLab
+beforeAll(async () => {
+  lab = await startProxyLab()
+})
+afterAll(() => lab.close())
+
+const headOf = (id: string) => lab.reached(id).map(({ request }) => request.head)
+
+/** Sends one header twice over HTTP/1.1. @returns the head that the service got */
+async function forge(name: string, value = FORGERY): Promise<string | undefined> {
+  const id = lab.nextId()
+  const lines = [`Host: ${HOST}`, `X-Attack: ${id}`, `${name}: ${value}`, `${name}: ${value}`]
+  await speak(lab.port, ['GET /f HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'))
+  return headOf(id)[0]
+}
+
+async function forgeHttp2(name: string): Promise<string | undefined> {
+  const id = lab.nextId()
+  await askHttp2(lab.port, [
+    [':method', 'GET'],
+    [':scheme', 'https'],
+    [':authority', HOST],
+    [':path', '/f'],
+    ['x-attack', id],
+    [name.toLowerCase(), FORGERY],
+  ])
+  return headOf(id)[0]
+}
+
+describe.concurrent('of what a visitor says', () => {
+  test.each(FORGED)('%s never arrives', async (name) => {
+    for (const head of [await forge(name), await forgeHttp2(name)]) {
+      expect(head).not.toContain(FORGERY)
+      for (const said of ['x-forwarded-for: 127.0.0.1', 'x-real-ip: 127.0.0.1', 'x-forwarded-proto: https'])
+        expect(head?.split(said)).toHaveLength(2)
+    }
+  })
+})
+
+test('what is not about the visitor arrives', async () => {
+  for (const name of ['Via', 'X-Request-ID', 'X-Custom', 'Authorization', 'User-Agent'])
+    expect(await forge(name)).toContain(FORGERY)
+})
+
+test('a name in Connection drops none of our headers at the next proxy', async () => {
+  for (const name of ['X-Forwarded-For', 'close, X-Real-IP', 'X-Forwarded-Proto', 'keep-alive, Cookie']) {
+    const id = lab.nextId()
+    const head = `GET /f HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: ${name}\r\n\r\n`
+    await speak(lab.port, head)
+    expect(headOf(id)[0]).toMatch(/x-forwarded-for: 127\.0\.0\.1/)
+    expect(headOf(id)[0]).not.toMatch(/^connection: (?!upgrade$)/im)
+  }
+})

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askHttp2 } from './lab/http2-wire.ts'
+import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { speak } from './lab/wire.ts'
+import { HOSTS } from './tables/hosts.ts'
+
+let lab: ProxyLab
+beforeAll(async () => {
+  lab = await startProxyLab()
+})
+afterAll(() => lab.close())
+
+const reachedBy = (id: string) => lab.reached(id).map(({ by }) => by)
+
+const OVER_HTTP2 = HOSTS.map(([name, host, overHttp1, verdict = overHttp1]) => [name, host, verdict] as const)
+
+describe.concurrent('a host', () => {
+  test.each(HOSTS)('%s', async (_, host, verdict) => {
+    const id = lab.nextId()
+    const head = `GET /f HTTP/1.1\r\nHost: ${host}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
+    const { statuses } = await speak(lab.port, head)
+    const expected = typeof verdict === 'number' ? [[verdict], []] : [[200], [verdict]]
+    expect([statuses, reachedBy(id)]).toEqual(expected)
+  })
+
+  test.each(OVER_HTTP2)('%s, over HTTP/2', async (_, host, verdict) => {
+    const id = lab.nextId()
+    const status = await askHttp2(lab.port, [
+      [':method', 'GET'],
+      [':scheme', 'https'],
+      [':authority', host],
+      [':path', '/f'],
+      ['x-attack', id],
+    ])
+    if (typeof verdict === 'string') expect([status, reachedBy(id)]).toEqual([200, [verdict]])
+    else expect([[verdict, 'reset', 'closed'], reachedBy(id)]).toEqual([expect.arrayContaining([status]), []])
+  })
+})
+
+test('a host is needed, once', async () => {
+  const id = lab.nextId()
+  const ask = (hosts: string) =>
+    speak(lab.port, `GET /f HTTP/1.1\r\n${hosts}X-Attack: ${id}\r\nConnection: close\r\n\r\n`)
+  for (const hosts of ['', `Host: ${HOST}\r\nHost: b.example.com\r\n`])
+    expect((await ask(hosts)).statuses).toEqual([400])
+  expect(reachedBy(id)).toEqual([])
+})
+
+test('nothing that two programs could read in two ways came through', () => {
+  expect(lab.faults()).toEqual([])
+})

@@ -1,0 +1,30 @@
+/** Whom a path leads to in the lab, as the longest prefix has it. */
+function serviceOf(path: string): 'admin' | 'root' {
+  return path === '/admin' || path.startsWith('/admin/') ? 'admin' : 'root'
+}
+
+const decode = (text: string) =>
+  text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+const cutParameters = (path: string) => path.replace(/;[^/]*/g, '')
+const mergeSlashes = (path: string) => path.replaceAll('\\', '/').replace(/\/{2,}/g, '/')
+
+function resolveDots(path: string): string {
+  const kept: string[] = []
+  for (const segment of path.split('/').slice(1)) {
+    if (segment === '..') kept.pop()
+    else if (segment !== '.') kept.push(segment)
+  }
+  return `/${kept.join('/')}`
+}
+
+/**
+ * The services that programs of all kinds could take a target for: with escapes decoded never, once or twice, with
+ * parameters or without, with slashes merged or not, with dot segments or resolved. More than one: it must be refused.
+ */
+export function possibleServices(target: string): Set<'admin' | 'root'> {
+  const [path = ''] = target.split('?')
+  const either = (paths: string[], change: (path: string) => string) => [...paths, ...paths.map(change)]
+  const decoded = [path, decode(path), decode(decode(path))]
+  const readings = either(either(either(decoded, cutParameters), mergeSlashes), resolveDots)
+  return new Set(readings.map(serviceOf))
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askHttp2 } from './lab/http2-wire.ts'
+import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { speak } from './lab/wire.ts'
+import { PATHS, type PathVerdict } from './tables/paths.ts'
+
+let lab: ProxyLab
+beforeAll(async () => {
+  lab = await startProxyLab()
+})
+afterAll(() => lab.close())
+
+const REFUSED = 'nobody'
+const MAY: Record<PathVerdict, readonly string[]> = {
+  admin: ['admin'],
+  root: ['root'],
+  refused: [REFUSED],
+  'not root': ['admin', REFUSED],
+  'not admin': ['root', REFUSED],
+}
+
+function whoGot(id: string): string {
+  return (
+    lab
+      .reached(id)
+      .map(({ by }) => by)
+      .join(' and ') || REFUSED
+  )
+}
+
+describe.concurrent('the path', () => {
+  test.each(PATHS)('%j goes to %s', async (target, verdict) => {
+    const id = lab.nextId()
+    const head = `GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
+    const { statuses } = await speak(lab.port, head)
+    expect(MAY[verdict]).toContain(whoGot(id))
+    expect(statuses).toEqual([whoGot(id) === REFUSED ? 400 : 200])
+  })
+
+  test.each(PATHS)('%j goes to %s over HTTP/2', async (target, verdict) => {
+    const id = lab.nextId()
+    const status = await askHttp2(lab.port, [
+      [':method', 'GET'],
+      [':scheme', 'https'],
+      [':authority', HOST],
+      [':path', target],
+      ['x-attack', id],
+    ])
+    expect(MAY[verdict]).toContain(whoGot(id))
+    if (whoGot(id) === REFUSED) expect([400, 'reset']).toContain(status)
+    else expect(status).toBe(200)
+  })
+})
+
+test('nothing that two programs could read in two ways came through', () => {
+  expect(lab.faults()).toEqual([])
+})

@@ -1,0 +1,122 @@
+import type { Field, Http2Outcome } from '../lab/http2-wire.ts'
+import { HOST, ID } from '../lab/proxy-lab.ts'
+
+export interface Http2Attack {
+  fields: readonly Field[]
+  body?: string
+  trailers?: readonly Field[]
+  /** What the visitor may see; the service gets nothing unless it is 200. */
+  outcome: Http2Outcome
+  /** The head that the service gets with 200, as method and path. */
+  got?: string
+}
+
+const M: Field = [':method', 'GET']
+const S: Field = [':scheme', 'https']
+const A: Field = [':authority', HOST]
+const P: Field = [':path', '/f']
+const X: Field = ['x-attack', ID]
+const POST: Field = [':method', 'POST']
+const SMUGGLED = `GET /smuggled HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${ID}\r\n\r\n`
+
+const gets = (got: string, fields: readonly Field[], body?: string): Http2Attack => ({
+  fields,
+  ...(body === undefined ? {} : { body }),
+  outcome: 200,
+  got,
+})
+const ends = (outcome: Http2Outcome, fields: readonly Field[], body?: string): Http2Attack => ({
+  fields,
+  ...(body === undefined ? {} : { body }),
+  outcome,
+})
+const plainWith = (name: string, value: string): readonly Field[] => [M, S, A, P, X, [name, value]]
+
+export const HTTP2: readonly (readonly [name: string, attack: Http2Attack])[] = [
+  ['a plain request', gets('GET /f', [M, S, A, P, X])],
+  ['in another order', gets('GET /f', [P, A, S, M, X])],
+  ['no method', ends('reset', [S, A, P, X])],
+  ['no scheme', ends('reset', [M, A, P, X])],
+  ['no path', ends('reset', [M, S, A, X])],
+  ['no authority and no host', ends(400, [M, S, P, X])],
+  ['a host instead of the authority', gets('GET /f', [M, S, P, X, ['host', HOST]])],
+  ['a host beside the authority', gets('GET /f', [M, S, A, P, X, ['host', HOST]])],
+  ['a host that differs from the authority', gets('GET /f', [M, S, A, P, X, ['host', 'b.example.com']])],
+  ['two hosts', gets('GET /f', [M, S, P, X, ['host', HOST], ['host', 'b.example.com']])],
+  ['two methods', ends('reset', [M, M, S, A, P, X])],
+  ['two schemes', ends('reset', [M, S, S, A, P, X])],
+  ['two authorities', ends('reset', [M, S, A, [':authority', 'b.example.com'], P, X])],
+  ['two paths', ends('reset', [M, S, A, P, [':path', '/admin'], X])],
+  ['a path after a header', ends('reset', [M, S, A, X, P])],
+  ['an authority after a header', ends('reset', [M, S, P, X, A])],
+  ['an unknown pseudo-header', ends('reset', [M, S, A, P, [':x', 'y'], X])],
+  ['a status', ends('reset', [M, S, A, P, [':status', '200'], X])],
+  ['a protocol', gets('GET /f', [M, S, A, P, [':protocol', 'websocket'], X])],
+  [
+    'a WebSocket over HTTP/2',
+    gets('GET /f', [[':method', 'CONNECT'], S, A, P, [':protocol', 'websocket'], X]),
+  ],
+  ['CONNECT', ends(400, [[':method', 'CONNECT'], [':authority', '127.0.0.1:22'], X])],
+  [
+    'a pseudo-header as a trailer',
+    { fields: [POST, S, A, P, X], body: 'abc', trailers: [[':path', '/admin']], outcome: 'reset' },
+  ],
+  ['a scheme of file', ends(400, [M, [':scheme', 'file'], A, P, X])],
+  ['a scheme of a WebSocket', ends(400, [M, [':scheme', 'wss'], A, P, X])],
+  ['a scheme with a request in it', ends(400, [M, [':scheme', `https://${HOST}/admin?`], A, P, X])],
+  ['an empty scheme', ends(400, [M, [':scheme', ''], A, P, X])],
+  ['an empty path', ends('reset', [M, S, A, [':path', ''], X])],
+  ['an empty method', ends('reset', [[':method', ''], S, A, P, X])],
+  ['an empty authority', ends(400, [M, S, [':authority', ''], P, X])],
+  ['a method with a request in it', ends('reset', [[':method', 'GET /admin HTTP/1.1\r\nX: '], S, A, P, X])],
+  ['a method with a blank', ends(400, [[':method', 'GET /admin'], S, A, P, X])],
+  ['a method of small letters', gets('get /f', [[':method', 'get'], S, A, P, X])],
+  ['a path with CR LF', ends('reset', [M, S, A, [':path', '/f HTTP/1.1\r\nX: y\r\n\r\nGET /admin'], X])],
+  ['a path with a blank', ends('reset', [M, S, A, [':path', '/f HTTP/1.1'], X])],
+  ['a path with a NUL', ends('reset', [M, S, A, [':path', '/f\0'], X])],
+  ['a path with a tab', ends('reset', [M, S, A, [':path', '/f\tx'], X])],
+  ['a path without a slash', ends('reset', [M, S, A, [':path', 'f'], X])],
+  ['a path with a whole address', ends('reset', [M, S, A, [':path', `http://${HOST}/admin`], X])],
+  ['a path of * with GET', ends(400, [M, S, A, [':path', '*'], X])],
+  ['a path of * with OPTIONS', gets('OPTIONS *', [[':method', 'OPTIONS'], S, A, [':path', '*'], X])],
+  ['a fragment', ends('reset', [M, S, A, [':path', '/f#/admin'], X])],
+  ['an authority with a path', ends(400, [M, S, [':authority', `${HOST}/admin`], P, X])],
+  ['an authority with a user', ends(400, [M, S, [':authority', `x@${HOST}`], P, X])],
+  ['an authority with CR LF', ends('reset', [M, S, [':authority', `${HOST}\r\nX: y`], P, X])],
+  ['an authority with a blank', ends(400, [M, S, [':authority', `${HOST} x`], P, X])],
+  ['an authority with a comma', ends(400, [M, S, [':authority', `${HOST},b.example.com`], P, X])],
+  ['a name with CR LF', ends('reset', plainWith('x-a: b\r\nx-c', 'd'))],
+  ['a name with LF', ends('reset', plainWith('x-a\nx-c', 'd'))],
+  ['a name with a NUL', ends('reset', plainWith('x-a\0', 'd'))],
+  ['a name with a colon', ends('reset', plainWith('x-forwarded-for: 1.2.3.4', 'd'))],
+  ['a name with a blank', ends('reset', plainWith('transfer-encoding ', 'chunked'))],
+  ['a name in capitals', ends('reset', plainWith('X-A', 'd'))],
+  ['a name of nothing', ends('closed', plainWith('', 'd'))],
+  ['a value with CR LF', ends('reset', plainWith('x-a', 'b\r\nx-forwarded-for: 1.2.3.4'))],
+  ['a value with LF', ends('reset', plainWith('x-a', 'b\nx-forwarded-for: 1.2.3.4'))],
+  ['a value with CR', ends('reset', plainWith('x-a', 'b\rx-forwarded-for: 1.2.3.4'))],
+  ['a value with a NUL', ends('reset', plainWith('x-a', 'b\0c'))],
+  ['a value with a whole request', ends('reset', plainWith('x-a', `b\r\n\r\n${SMUGGLED}`))],
+  ['Connection', ends('reset', plainWith('connection', 'x-forwarded-for'))],
+  ['Keep-Alive', ends('reset', plainWith('keep-alive', 'timeout=5'))],
+  ['Proxy-Connection', ends('reset', plainWith('proxy-connection', 'keep-alive'))],
+  ['Upgrade', ends('reset', plainWith('upgrade', 'websocket'))],
+  ['Transfer-Encoding', ends('reset', plainWith('transfer-encoding', 'chunked'))],
+  ['H2.TE', ends('reset', [POST, S, A, P, X, ['transfer-encoding', 'chunked']], `0\r\n\r\n${SMUGGLED}`)],
+  [
+    'H2.TE with an underscore',
+    gets('POST /f', [POST, S, A, P, X, ['transfer_encoding', 'chunked']], `0\r\n\r\n${SMUGGLED}`),
+  ],
+  ['H2.CL too small', ends('reset', [POST, S, A, P, X, ['content-length', '0']], SMUGGLED)],
+  ['H2.CL too large', ends('reset', [POST, S, A, P, X, ['content-length', '99']], 'abc')],
+  ['H2.CL twice', ends('reset', [POST, S, A, P, X, ['content-length', '3'], ['content-length', '5']], 'abc')],
+  ['H2.CL in hex', ends('reset', [POST, S, A, P, X, ['content-length', '0x3']], 'abc')],
+  ['H2.CL negative', ends('reset', [POST, S, A, P, X, ['content-length', '-1']], 'abc')],
+  [
+    'H2.CL beyond 64 bits',
+    ends('reset', [POST, S, A, P, X, ['content-length', '18446744073709551619']], 'abc'),
+  ],
+  ['H2.CL that agrees', gets('POST /f', [POST, S, A, P, X, ['content-length', '3']], 'abc')],
+  ['a body without a length', gets('POST /f', [POST, S, A, P, X], SMUGGLED)],
+  ['TE of anything', ends('reset', plainWith('te', 'gzip'))],
+]

@@ -1,0 +1,60 @@
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SUBNETS, TARGETS, type TargetNode } from './tables/targets.ts'
+
+let server: TestServer
+let client: Client
+const ids: Partial<Record<TargetNode, number>> = { local: 1 }
+
+const gateway = (name: string, subnet: string) => ({
+  name,
+  isGateway: true,
+  gatewayNetworks: [{ interface: 'eth0', subnet }],
+})
+
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  ids.plain = (await client.post('/api/nodes', { name: 'plain' })).json().id
+  ids.gateway = (await client.post('/api/nodes', gateway('gateway', '192.168.7.0/24'))).json().id
+})
+afterAll(() => server.close())
+
+/** Where nothing is hostile, so that a refusal is about the target. */
+const GOOD = { plain: {}, gateway: { backendHost: '192.168.7.20' }, local: { backendHost: '127.0.0.1' } }
+
+/** Of a plain node they are other words for the node itself, in its own network namespace. */
+const ITSELF = ['127.0.0.1', '::1', '0:0:0:0:0:0:0:1', 'localhost', 'LOCALHOST']
+
+interface Published {
+  status: number
+  /** What is kept of the host. */
+  host: string | null
+}
+
+async function publish(node: TargetNode, name: string, form: object): Promise<Published> {
+  const body = { name, pathLocation: `/${node}`, backendPort: 3000, skipValidation: true, ...form }
+  const answer = await client.post(`/api/services/${ids[node]}/http`, body)
+  if (answer.statusCode === 201) await client.delete(`/api/services/${ids[node]}/http/${answer.json().id}`)
+  return { status: answer.statusCode, host: answer.json().backendHost }
+}
+
+test('a good target is taken', async () => {
+  for (const node of ['plain', 'gateway', 'local'] as const)
+    expect((await publish(node, 'good', { ...GOOD[node], backendPort: 8080 })).status).toBe(201)
+})
+
+describe.each(['plain', 'gateway', 'local'] as const)('a service of a %s node', (node) => {
+  test.each(TARGETS)('cannot lead to %s', async (name, backendHost, nameBehind) => {
+    const { status, host } = await publish(node, name, { backendHost })
+    if (node === 'plain' && ITSELF.includes(backendHost)) expect([status, host]).toEqual([201, null])
+    else expect([422, ...(nameBehind.includes(node) ? [201] : [])]).toContain(status)
+  })
+})
+
+test.each(SUBNETS)('a gateway cannot have %s', async (name, subnet) => {
+  const { network4, network6 } = server.context.tunnel
+  const text = subnet.replace('%4', network4).replace('%6', network6)
+  const answer = await client.post('/api/nodes', gateway(name, text))
+  expect([422, 409]).toContain(answer.statusCode)
+})

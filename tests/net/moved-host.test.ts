@@ -1,0 +1,55 @@
+import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const DOMAIN = 'gate.example.com'
+
+let lab: Lab
+let installation: Installation
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  await startEcho(lab.server, `${installation.dataDir}/upstreams`, 8080)
+})
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+const signIn = () => {
+  const body = JSON.stringify({ username: 'admin', password: 'a wrong one' })
+  const args = ['-H', 'content-type: application/json', '--data', body]
+  return visit(lab.visitor, `https://${DOMAIN}/api/auth/login`, { args })
+}
+
+it('a service keeps no path of the console when the public host moves to its domain', async () => {
+  const { api } = installation
+  const nodes = (await api.call('GET', '/api/nodes')).json as { id: number; isLocal: boolean }[]
+  const local = nodes.find(({ isLocal }) => isLocal)?.id ?? 0
+  const backend = { backendHost: '127.0.0.1', backendPort: 8080, domain: DOMAIN }
+  const taken = await api.publish(local, { name: 'api', ...backend, pathLocation: '/api' })
+  const beside = await api.publish(local, { name: 'tool', ...backend, pathLocation: '/tool' })
+  await until('the service to answer', async () => (await signIn()).body.includes('"port":8080'))
+
+  await Promise.all([installation.edge.stop(), installation.server.stop()])
+  installation.env.POSTERN_PUBLIC_HOST = DOMAIN
+  await installation.startServer()
+  installation.startEdge()
+  await until('the edge to apply the state', () => isApplied(installation.api))
+
+  const answer = await until('the server to answer', async () => {
+    const { status, body } = await signIn()
+    return status === 401 && body
+  })
+  expect(answer).toContain('requestId')
+  const { state } = await installation.api.getService(taken)
+  expect(state).toMatchObject({ phase: 'failed', problem: expect.stringContaining('belongs to the console') })
+  const tool = await visit(lab.visitor, `https://${DOMAIN}/tool`)
+  expect(tool.body).toContain('"port":8080')
+  expect(tool.headers).toMatch(/^content-security-policy: sandbox /im)
+  expect((await installation.api.getService(beside)).state.phase).toBe('live')
+})

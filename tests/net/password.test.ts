@@ -1,0 +1,75 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installationPaths } from '@postern/contract/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PASSWORD = `in-no-environment-${process.pid}`
+
+let lab: Lab
+let dir: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  lab = await startLab()
+  dir = mkdtempSync(join(tmpdir(), 'pt-password-'))
+  chmodSync(dir, 0o755)
+  env = {
+    POSTERN_DATA_DIR: join(dir, 'data'),
+    POSTERN_PUBLIC_HOST: lab.server.address,
+    POSTERN_TUNNEL_INTERFACE: `pw${lab.id.slice(-10)}`,
+  }
+})
+
+afterAll(async () => {
+  await runScript('stop').exited
+  await lab.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** As npm runs it: the first program, which then runs the starter. */
+function runScript(verb: string, more: Record<string, string> = {}) {
+  const argv = [process.execPath, join(ROOT, 'scripts/bootstrap.mjs'), verb]
+  return lab.server.start(argv, { logFile: join(dir, `${verb}.log`), env: { ...env, ...more }, cwd: ROOT })
+}
+
+/** The programs whose environment, as /proc shows it, holds a text; and whether ours were looked at. */
+function listProgramsWith(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => readOf(pid, 'environ').includes(text))
+    .map((pid) => readOf(pid, 'cmdline').replaceAll('\0', ' '))
+}
+
+/** A process may go away while one looks. */
+function readOf(pid: string, what: 'environ' | 'cmdline'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${what}`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+async function signIn(password: string): Promise<string> {
+  const body = JSON.stringify({ username: 'admin', password })
+  const url = 'http://127.0.0.1:3000/api/auth/login'
+  return lab.server.must('curl', '-s', '-H', 'content-type: application/json', '-d', body, url)
+}
+
+test('the admin’s password lets in, and is in the environment of no process', async () => {
+  const starter = runScript('start', { POSTERN_ADMIN_PASSWORD: PASSWORD })
+  const isDone = () => !starter.isRunning() || starter.output().includes('Ctrl-C')
+  await until('the start to be complete', isDone, { timeoutMs: 150_000 })
+  expect(starter.output()).toContain('Ctrl-C')
+  // The data directory is in the environment of all of them: the test looks where it should.
+  const ours = listProgramsWith(`POSTERN_DATA_DIR=${env.POSTERN_DATA_DIR}`).join('\n')
+  for (const name of ['bootstrap.mjs', 'dist/start.mjs', 'dist/server.mjs', 'dist/edge.mjs'])
+    expect(ours).toContain(name)
+  expect(listProgramsWith(PASSWORD)).toEqual([])
+  expect(existsSync(installationPaths(join(dir, 'data')).firstPassword)).toBe(false)
+  expect(await signIn(PASSWORD)).toContain('"token"')
+  await starter.stop('SIGINT')
+}, 180_000)
