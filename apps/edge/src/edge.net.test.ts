@@ -4,13 +4,13 @@ import { type Exec, ProgramMissingError } from '@postern/host/exec'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeCertificate, makePeer, makeRoute, makeState } from '../test/factories.ts'
+import { type FakeServer, startFakeServer } from '../test/fake-server.ts'
 import { type Lab, startLab } from '../test/lab.ts'
-import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn, startEdge, type TestEdge } from '../test/start-edge.ts'
 import { createLastGood } from './last-good.ts'
 
 let lab: Lab
-let server: PaperServer | undefined
+let server: FakeServer | undefined
 let running: TestEdge | undefined
 const peer = makePeer(1)
 const state = makeState({ peers: [peer], routes: [makeRoute(1)], certificates: [makeCertificate(0)] })
@@ -30,12 +30,12 @@ const start = async (exec?: Exec) => {
   return running
 }
 const serve = async () => {
-  server = await startPaperServer(pathsIn(lab), structuredClone(state))
+  server = await startFakeServer(pathsIn(lab), structuredClone(state))
   return server
 }
-const lastReport = (from: PaperServer): EdgeReport | undefined =>
+const lastReport = (from: FakeServer): EdgeReport | undefined =>
   from.messages.flatMap((message) => (message.type === 'report' ? message.report : [])).at(-1)
-const reported = (from: PaperServer, what: string, isIt: (report: EdgeReport) => boolean) =>
+const reported = (from: FakeServer, what: string, isIt: (report: EdgeReport) => boolean) =>
   until(what, () => {
     const report = lastReport(from)
     return report && isIt(report) && report
@@ -55,64 +55,64 @@ function broken(isBroken: (program: string, args: readonly string[]) => Error | 
 
 describe('the edge', () => {
   test('says hello, applies the state and reports it; then asks for changes only', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { haproxy, ready } = await start()
     expect(await ready).toEqual({
-      haproxy: { state: 'ok', detail: 'HAProxy on paper' },
+      haproxy: { state: 'ok', detail: 'a fake HAProxy' },
       wireguard: { state: 'ok', detail: 'wireguard-go' },
       nftables: { state: 'ok', detail: 'nftables' },
     })
-    const report = await reported(paper, 'the report', (each) => each.applied === 7)
+    const report = await reported(fake, 'the report', (each) => each.applied === 7)
     expect(report).toMatchObject({ wanted: 7, applied: 7, problems: [] })
-    expect(paper.messages[0]).toMatchObject({ type: 'hello', version: '0.1.0' })
+    expect(fake.messages[0]).toMatchObject({ type: 'hello', version: '0.1.0' })
     expect(haproxy.applied[0]?.wanted.routes).toEqual([{ ...makeRoute(1), address: '10.64.0.2' }])
     expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
-    paper.state = { ...paper.state, revision: 8 }
-    paper.hint({ type: 'changed', revision: 8 })
-    await reported(paper, 'the next one', (each) => each.applied === 8)
-    expect(paper.fetches.at(-1)).toEqual(state.hashes)
+    fake.state = { ...fake.state, revision: 8 }
+    fake.hint({ type: 'changed', revision: 8 })
+    await reported(fake, 'the next one', (each) => each.applied === 8)
+    expect(fake.fetches.at(-1)).toEqual(state.hashes)
   })
 
   test('leaves the saved state alone while nothing changes', async () => {
-    const paper = await serve()
+    const fake = await serve()
     await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
     const file = pathsIn(lab).lastGood
     const before = await until('the saved state', () => existsSync(file) && statSync(file))
-    const asked = paper.fetches.length
+    const asked = fake.fetches.length
     // Every few seconds it looks at everything again, and it has applied before it asks once more.
-    await until('two looks at everything', () => paper.fetches.length >= asked + 2)
+    await until('two looks at everything', () => fake.fetches.length >= asked + 2)
     expect(statSync(file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
-    paper.state = { ...paper.state, revision: 8 }
-    paper.hint({ type: 'changed', revision: 8 })
+    fake.state = { ...fake.state, revision: 8 }
+    fake.hint({ type: 'changed', revision: 8 })
     await until('the newer state on disk', async () => (await createLastGood(file).find())?.revision === 8)
   })
 
   test('of 200 hints in a burst the newest is in force, and the next one does not wait for the look every five seconds', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { haproxy } = await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
     const before = haproxy.applied.length
     for (let revision = 8; revision <= 207; revision++) {
       const routes = [makeRoute(1, { backend: { proto: 'http', host: null, port: revision } })]
-      paper.state = {
-        ...paper.state,
+      fake.state = {
+        ...fake.state,
         revision,
         routes,
         hashes: { ...state.hashes, 'routes:0': `r${revision}` },
       }
-      paper.hint({ type: 'changed', revision })
+      fake.hint({ type: 'changed', revision })
       if (revision % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
-    const report = await reported(paper, 'the newest', (each) => each.applied === 207)
+    const report = await reported(fake, 'the newest', (each) => each.applied === 207)
     expect(report.wanted).toBe(207)
     expect(haproxy.applied.at(-1)?.wanted.routes[0]?.backend.port).toBe(207)
     expect(haproxy.applied.length - before).toBeLessThanOrEqual(200)
 
     const hinted = performance.now()
-    paper.state = { ...paper.state, revision: 300 }
-    paper.hint({ type: 'changed', revision: 300 })
-    await reported(paper, 'one more', (each) => each.applied === 300)
+    fake.state = { ...fake.state, revision: 300 }
+    fake.hint({ type: 'changed', revision: 300 })
+    await reported(fake, 'one more', (each) => each.applied === 300)
     expect((haproxy.applied.at(-1)?.at ?? Number.POSITIVE_INFINITY) - hinted).toBeLessThan(2500)
   })
 
@@ -149,20 +149,20 @@ describe('the edge', () => {
   })
 
   test('says everything again after a lost connection', async () => {
-    const paper = await serve()
+    const fake = await serve()
     await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
-    paper.messages.length = 0
-    paper.dropConnections()
-    await reported(paper, 'the report again', (each) => each.applied === 7)
-    expect(paper.messages[0]?.type).toBe('hello')
-    await until('the figures', () => paper.messages.some((message) => message.type === 'peers'))
+    await reported(fake, 'the first report', (each) => each.applied === 7)
+    fake.messages.length = 0
+    fake.dropConnections()
+    await reported(fake, 'the report again', (each) => each.applied === 7)
+    expect(fake.messages[0]?.type).toBe('hello')
+    await until('the figures', () => fake.messages.some((message) => message.type === 'peers'))
   })
 
   test('repairs what somebody else changed, without a hint', async () => {
-    const paper = await serve()
+    const fake = await serve()
     await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
     await lab.must('nft', 'flush', 'ruleset')
     await lab.must('ip', 'addr', 'flush', 'dev', lab.interface)
     await until('the table', async () => (await lab.must('nft', 'list', 'tables')).includes('postern'))
@@ -170,28 +170,28 @@ describe('the edge', () => {
   })
 
   test('a server whose answer does not fit is asked for the whole state', async () => {
-    const paper = await serve()
+    const fake = await serve()
     await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
-    paper.answerWith = {
+    await reported(fake, 'the first report', (each) => each.applied === 7)
+    fake.answerWith = {
       revision: 8,
       hashes: { ...state.hashes, 'routes:0': 'r8' },
       sections: { routes: [], certificates: [] },
     }
-    paper.hint({ type: 'changed', revision: 8 })
-    await until('the doubt', () => Object.keys(paper.fetches.at(-1) ?? { a: '' }).length === 0)
-    paper.answerWith = undefined
-    paper.state = { ...paper.state, revision: 8 }
-    await reported(paper, 'the right state', (each) => each.applied === 8)
+    fake.hint({ type: 'changed', revision: 8 })
+    await until('the doubt', () => Object.keys(fake.fetches.at(-1) ?? { a: '' }).length === 0)
+    fake.answerWith = undefined
+    fake.state = { ...fake.state, revision: 8 }
+    await reported(fake, 'the right state', (each) => each.applied === 8)
   })
 
   test('an answer that is no state is said to the server, and the last good one stays', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { haproxy } = await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
-    paper.answerWith = { revision: 8 }
-    paper.hint({ type: 'changed', revision: 8 })
-    const refused = await reported(paper, 'the refusal', (each) => each.problems.length > 0)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
+    fake.answerWith = { revision: 8 }
+    fake.hint({ type: 'changed', revision: 8 })
+    const refused = await reported(fake, 'the refusal', (each) => each.problems.length > 0)
     expect(refused).toMatchObject({
       wanted: 8,
       applied: 7,
@@ -203,35 +203,35 @@ describe('the edge', () => {
     const { tunnelPrivateKey: _, ...settings } = state.settings
     const hashes = { ...state.hashes, settings: 's9', 'routes:0': 'r9' }
     const routes = [makeRoute(1), makeRoute(2)]
-    paper.answerWith = {
+    fake.answerWith = {
       revision: 9,
       hashes,
       sections: { settings, peers: [peer], routes, certificates: state.certificates },
     }
-    await reported(paper, 'the rest', (each) => each.applied === 9 && each.problems.length === 1)
+    await reported(fake, 'the rest', (each) => each.applied === 9 && each.problems.length === 1)
     expect(haproxy.applied.at(-1)?.wanted).toMatchObject({ routes, settings: state.settings })
-    paper.answerWith = undefined
-    paper.state = { ...paper.state, revision: 10 }
-    paper.hint({ type: 'changed', revision: 10 })
-    await reported(paper, 'the recovery', (each) => each.applied === 10 && each.problems.length === 0)
+    fake.answerWith = undefined
+    fake.state = { ...fake.state, revision: 10 }
+    fake.hint({ type: 'changed', revision: 10 })
+    await reported(fake, 'the recovery', (each) => each.applied === 10 && each.problems.length === 0)
   })
 
   test('passes on log lines of watched services', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { log } = await start()
     log(1, 'before')
-    await until('the connection', () => paper.isConnected())
-    paper.hint({ type: 'watch', services: [1] })
+    await until('the connection', () => fake.isConnected())
+    fake.hint({ type: 'watch', services: [1] })
     log(2, 'of another')
-    await until('the line', () => paper.messages.some((message) => message.type === 'logs'))
-    const lines = paper.messages.flatMap((message) => (message.type === 'logs' ? message.lines : []))
+    await until('the line', () => fake.messages.some((message) => message.type === 'logs'))
+    const lines = fake.messages.flatMap((message) => (message.type === 'logs' ? message.lines : []))
     expect(lines).toEqual([{ service: 1, seq: 1, number: 1, text: 'before' }])
   })
 
   test('leaves everything running when it ends', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { edge } = await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
     await edge.close()
     expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
     expect(await lab.must('nft', 'list', 'tables')).toContain('postern')
@@ -241,64 +241,64 @@ describe('the edge', () => {
 
 describe('a part that fails', () => {
   test('nftables is not there: said, and the rest is made', async () => {
-    const paper = await serve()
+    const fake = await serve()
     await start(broken((program) => (program === 'nft' ? new ProgramMissingError('nft') : undefined)))
-    const report = await reported(paper, 'the report', (each) => each.applied === 7)
+    const report = await reported(fake, 'the report', (each) => each.applied === 7)
     expect(report.dataPlane.nftables).toEqual({ state: 'missing', detail: 'nft is not installed' })
     expect(report.dataPlane.wireguard.state).toBe('ok')
     expect(report.problems).toEqual([{ scope: { kind: 'edge' }, message: 'nftables: nft is not installed' }])
   })
 
   test('the tunnel is not there: its services say so, others do not', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const routes = [makeRoute(1), makeRoute(2, { node: { kind: 'local' } }), makeRoute(3, { enabled: false })]
-    paper.state = { ...state, routes }
+    fake.state = { ...state, routes }
     await start(broken((program) => (program === 'ip' ? new ProgramMissingError('ip') : undefined)))
-    const report = await reported(paper, 'the report', (each) => each.applied === 7)
+    const report = await reported(fake, 'the report', (each) => each.applied === 7)
     const about = report.problems.flatMap(({ scope }) => (scope.kind === 'service' ? scope.id : []))
     expect(about).toEqual([1])
     expect(report.dataPlane.wireguard.state).toBe('missing')
   })
 
   test('HAProxy fails: nothing counts as applied until it is as wanted', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { haproxy } = await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
     haproxy.failure = new Error('Port 443 is held by another program.')
-    paper.state = { ...state, revision: 8 }
-    paper.hint({ type: 'changed', revision: 8 })
-    const failed = await reported(paper, 'the failure', (each) => each.dataPlane.haproxy.state === 'failed')
+    fake.state = { ...state, revision: 8 }
+    fake.hint({ type: 'changed', revision: 8 })
+    const failed = await reported(fake, 'the failure', (each) => each.dataPlane.haproxy.state === 'failed')
     expect(failed).toMatchObject({ wanted: 8, applied: 7 })
     expect(failed.dataPlane.haproxy.detail).toBe('Port 443 is held by another program.')
     expect(failed.dataPlane.nftables.state).toBe('ok')
     haproxy.failure = undefined
     await reported(
-      paper,
+      fake,
       'the recovery',
       (each) => each.applied === 8 && each.dataPlane.haproxy.state === 'ok',
     )
   })
 
   test('HAProxy dies between two applies: said at once', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const { haproxy } = await start()
-    await reported(paper, 'the first report', (each) => each.applied === 7)
+    await reported(fake, 'the first report', (each) => each.applied === 7)
     haproxy.state = { state: 'failed', detail: 'HAProxy has ended.' }
-    await reported(paper, 'the news', (each) => each.dataPlane.haproxy.state === 'failed')
-    haproxy.state = { state: 'ok', detail: 'HAProxy on paper' }
-    await reported(paper, 'the recovery', (each) => each.dataPlane.haproxy.state === 'ok')
+    await reported(fake, 'the news', (each) => each.dataPlane.haproxy.state === 'failed')
+    haproxy.state = { state: 'ok', detail: 'a fake HAProxy' }
+    await reported(fake, 'the recovery', (each) => each.dataPlane.haproxy.state === 'ok')
   })
 
   test('one service that cannot be applied beside ten that can', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const good = Array.from({ length: 10 }, (_, index) => makeRoute(index + 10))
     const bad = makeRoute(5, {
       node: { kind: 'local' },
       backend: { proto: 'http', host: '127.0.0.1', port: 3000 },
     })
-    paper.state = { ...state, routes: [bad, ...good] }
+    fake.state = { ...state, routes: [bad, ...good] }
     const { haproxy } = await start()
-    const report = await reported(paper, 'the report', (each) => each.applied === 7)
+    const report = await reported(fake, 'the report', (each) => each.applied === 7)
     expect(report.problems).toEqual([
       { scope: { kind: 'service', id: 5 }, message: '127.0.0.1 is Postern itself on this port.' },
     ])
@@ -307,7 +307,7 @@ describe('a part that fails', () => {
   })
 
   test('one row of the server that is not what it should be beside others that are', async () => {
-    const paper = await serve()
+    const fake = await serve()
     const good = { peers: [peer], routes: [makeRoute(1), makeRoute(2)] }
     const certificates = [makeCertificate(0), makeCertificate(3)]
     const whole = { ...makeState({ ...good, certificates }), revision: 9 }
@@ -317,9 +317,9 @@ describe('a part that fails', () => {
       routes: [makeRoute(1), { ...makeRoute(6), domain: 'a.example.com/ 1|0|10.0.0.1' }, makeRoute(2)],
       certificates: [makeCertificate(0), { ...makeCertificate(3), domains: ['a b'] }],
     }
-    paper.answerWith = { revision: 9, hashes: whole.hashes, sections }
+    fake.answerWith = { revision: 9, hashes: whole.hashes, sections }
     const { haproxy } = await start()
-    const report = await reported(paper, 'the report', (each) => each.applied === 9)
+    const report = await reported(fake, 'the report', (each) => each.applied === 9)
     expect(report.problems.map(({ scope }) => scope)).toEqual(
       expect.arrayContaining([
         { kind: 'node', id: 2 },
@@ -330,9 +330,9 @@ describe('a part that fails', () => {
     expect(report.problems).toHaveLength(3)
     expect(haproxy.applied.at(-1)?.wanted.routes.map(({ id }) => id)).toEqual([1, 2])
     expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
-    paper.answerWith = undefined
-    paper.state = { ...whole, revision: 10 }
-    paper.hint({ type: 'changed', revision: 10 })
-    await reported(paper, 'the recovery', (each) => each.applied === 10 && each.problems.length === 0)
+    fake.answerWith = undefined
+    fake.state = { ...whole, revision: 10 }
+    fake.hint({ type: 'changed', revision: 10 })
+    await reported(fake, 'the recovery', (each) => each.applied === 10 && each.problems.length === 0)
   })
 })

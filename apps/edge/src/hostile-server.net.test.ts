@@ -9,8 +9,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
 import { makeKeys, makePeer, makeRoute, makeState } from '../test/factories.ts'
+import { type FakeServer, startFakeServer } from '../test/fake-server.ts'
 import { type Lab, startLab } from '../test/lab.ts'
-import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn } from '../test/start-edge.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
@@ -20,7 +20,7 @@ const ROUTER = '172.31.1.1'
 const OWN = [...LAN, ROUTER].map(parseCidr)
 
 let lab: Lab
-let server: PaperServer
+let server: FakeServer
 let edge: ChildProcess
 let good: DesiredState
 let stderr = ''
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await lab.must('nft', 'add', 'table', 'inet', 'theirs')
   const certificates = [await makeRealCertificate(0, ['edge.example.com'])]
   good = makeState({ peers: [makePeer(1)], routes: [makeRoute(1)], certificates })
-  server = await startPaperServer(pathsIn(lab), good)
+  server = await startFakeServer(pathsIn(lab), good)
   startMain()
   await until('the good state', () => lastReport()?.applied === good.revision)
 })

@@ -36,9 +36,9 @@ export interface Memory {
   /** What the parts below HAProxy were made from, while they need not be looked at again. */
   kept: Kept | undefined
   /** The next apply looks at every part, also at those that should still be as they were left. */
-  isDue: boolean
+  fullCheckDue: boolean
   /** What we hold may not be what the server thinks we hold. */
-  isDoubtful: boolean
+  needsFullState: boolean
   isReady: boolean
 }
 
@@ -56,8 +56,8 @@ export function createMemory(options: Pick<LoopOptions, 'lastGoodFile'>): Memory
     lastGood: createLastGood(options.lastGoodFile),
     outcome: undefined,
     kept: undefined,
-    isDue: true,
-    isDoubtful: false,
+    fullCheckDue: true,
+    needsFullState: false,
     isReady: false,
   }
 }

@@ -25,15 +25,15 @@ function assertOurs({ settings, observeMachine }: LoopOptions, state: HeldState)
 
 /** Asks the server for what differs. @throws when it does not answer, or not with a whole state */
 export async function fetchOnce(options: LoopOptions, memory: Memory): Promise<void> {
-  const held = memory.isDoubtful ? undefined : memory.state
+  const held = memory.needsFullState ? undefined : memory.state
   const body = await options.fetchState(held?.hashes ?? {})
   // Until it has proved right: after an answer that does not fit, the whole state is asked for.
-  memory.isDoubtful = true
+  memory.needsFullState = true
   const { answer, problems } = parseStateAnswer(body, memory.state)
   const state = mergeState(held, answer)
   assertOurs(options, state)
   memory.state = state
-  memory.isDoubtful = false
+  memory.needsFullState = false
   memory.unread = problems
   memory.refusal = undefined
   memory.wanted = answer.revision
@@ -52,9 +52,9 @@ export function noteRefusal({ log }: LoopOptions, memory: Memory, error: unknown
 export async function applyOnce(options: LoopOptions, memory: Memory, state: HeldState): Promise<void> {
   const { settings, peers } = state
   const isSame = memory.kept?.settings === settings && memory.kept.peers === peers
-  const isQuick = !memory.isDue
+  const isQuick = !memory.fullCheckDue
   const kept = isSame && isQuick ? memory.kept?.below : undefined
-  memory.isDue = false
+  memory.fullCheckDue = false
   const outcome = await reconcile(options, state, { kept, isQuick })
   tellParts(options.log, memory.outcome?.dataPlane, outcome.dataPlane)
   memory.outcome = outcome

@@ -6,7 +6,7 @@ import { parseSettings } from '@postern/contract/settings'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answerOf, makeState } from '../test/factories.ts'
-import { makePaperNames } from '../test/paper-names.ts'
+import { makeFakeNames } from '../test/fake-names.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { createTargetFinder } from './targets.ts'
 
@@ -42,12 +42,12 @@ test('no timer is between a hint and the report that it is applied', { timeout: 
 function reportsOf(state: () => ReturnType<typeof makeState>) {
   const part = { state: 'ok', detail: '' } as const
   const driver = { apply: async () => ({ part, problems: [] }), remove: async () => undefined }
-  const names = makePaperNames()
+  const names = makeFakeNames()
   const reports = new EventTarget()
   let applied = 0
   loop = createLoop({
     settings: parseSettings({}),
-    haproxy: { apply: async () => [], check: async () => part, isBehind: () => false },
+    haproxy: { apply: async () => [], check: async () => part, needsAnotherApply: () => false },
     wireguard: driver,
     nftables: driver,
     names,

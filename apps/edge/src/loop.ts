@@ -25,14 +25,14 @@ export function createLoop(options: LoopOptions): Loop {
   const memory = createMemory(options)
   const voice = createVoice(options, memory)
   const applying = createSingleFlight(async () => {
-    const { state, isDue } = memory
+    const { state, fullCheckDue } = memory
     if (!state) return
     await applyOnce(options, memory, state)
     voice.report()
     voice.ready()
-    if (memory.outcome?.isBehind) applying.trigger()
+    if (memory.outcome?.needsAnotherApply) applying.trigger()
     // What is newer does not wait for the disk; the next look at everything saves in any case.
-    if (memory.state === state || isDue) await saveOnce(options, memory, state)
+    if (memory.state === state || fullCheckDue) await saveOnce(options, memory, state)
   })
   const fetching = createFetching(options, memory, voice.report, applying.trigger)
   const timers = new Set<NodeJS.Timeout>()
@@ -108,7 +108,7 @@ function drift(
   applying: SingleFlight,
   fetching: { trigger(): void },
 ): void {
-  memory.isDue = true
+  memory.fullCheckDue = true
   options.targets.refreshNames()
   applying.trigger()
   fetching.trigger()

@@ -8,22 +8,22 @@ import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
 import { makePeer, makeRoute, makeState } from '../test/factories.ts'
+import { type FakeServer, startFakeServer } from '../test/fake-server.ts'
 import { type Lab, startLab } from '../test/lab.ts'
-import { type PaperServer, startPaperServer } from '../test/paper-server.ts'
 import { pathsIn } from '../test/start-edge.ts'
 import { openHaproxySocket } from './drivers/haproxy/runtime/socket.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
 const DIE_AT = new URL('../test/die-at.ts', import.meta.url).href
 let lab: Lab
-let server: PaperServer
+let server: FakeServer
 const children: ChildProcess[] = []
 
 beforeEach(async () => {
   lab = await startLab()
   const certificates = [await makeRealCertificate(0, ['edge.example.com'])]
   const state = makeState({ peers: [makePeer(1)], routes: [makeRoute(1)], certificates })
-  server = await startPaperServer(pathsIn(lab), state)
+  server = await startFakeServer(pathsIn(lab), state)
 })
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { holdState, makeState } from '../test/factories.ts'
-import { makePaperNames } from '../test/paper-names.ts'
+import { makeFakeNames } from '../test/fake-names.ts'
 import type { PartResult } from './part.ts'
 import { type ReconcileParts, reconcile } from './reconcile.ts'
 import { createTargetFinder } from './targets.ts'
@@ -37,7 +37,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
     order.push(name)
     return Promise.resolve({ part: ok, problems: [] })
   }
-  const names = makePaperNames()
+  const names = makeFakeNames()
   return {
     haproxy: {
       apply: async () => {
@@ -45,7 +45,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
         order.push('haproxy')
         return []
       },
-      isBehind: () => false,
+      needsAnotherApply: () => false,
       check: () => Promise.resolve(ok),
     },
     nftables: { apply: () => record('nftables'), remove: () => Promise.resolve() },

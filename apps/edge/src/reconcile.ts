@@ -21,7 +21,7 @@ export interface HaproxyPart {
     isQuick: boolean
   }): Promise<Problem[]>
   /** The last apply left something for the next one, which shall come at once. */
-  isBehind(): boolean
+  needsAnotherApply(): boolean
   check(): Promise<PartState>
 }
 
@@ -33,7 +33,7 @@ export interface ReconcileParts {
   targets: TargetFinder
   /** What this machine is connected to and listens on now. */
   observeMachine(): Machine
-  /** What HAProxy is led by from now on. */
+  /** The routes that HAProxy uses from now on. */
   onRoutes(routes: RouteSections): void
   log: Logger
 }
@@ -55,7 +55,7 @@ export interface Outcome {
   /** True when everything that is there was read back and is as wanted. */
   isApplied: boolean
   /** The next pass shall come at once: this one had to leave something, so as not to hold up what is newer. */
-  isBehind: boolean
+  needsAnotherApply: boolean
   problems: Problem[]
   dataPlane: DataPlane
   below: Below
@@ -73,15 +73,15 @@ export async function reconcile(
   state: HeldState,
   { kept, isQuick }: Effort,
 ): Promise<Outcome> {
-  const led = applyHaproxy(parts, state, isQuick)
-  const below = kept ?? (await applyBelow(parts, state, led))
-  const above = await led
+  const haproxyApplied = applyHaproxy(parts, state, isQuick)
+  const below = kept ?? (await applyBelow(parts, state, haproxyApplied))
+  const above = await haproxyApplied
   const { wireguard, nftables } = below
   const dataPlane = { haproxy: above.part, wireguard: wireguard.part, nftables: nftables.part }
-  const isBehind = above.part.state === 'ok' && parts.haproxy.isBehind()
+  const needsAnotherApply = above.part.state === 'ok' && parts.haproxy.needsAnotherApply()
   return {
-    isApplied: isAllRight(dataPlane) && !isBehind,
-    isBehind,
+    isApplied: isAllRight(dataPlane) && !needsAnotherApply,
+    needsAnotherApply,
     problems: tidy([
       ...above.problems,
       ...wireguard.problems,
@@ -100,10 +100,14 @@ function isAllRight({ haproxy, wireguard, nftables }: DataPlane): boolean {
 
 /**
  * The rules stand before the tunnel does, so that there is no moment without them.
- * @param led when HAProxy leads nobody any more to a peer that goes: such a visitor would wait for nothing
+ * @param haproxyApplied resolves when HAProxy sends no visitor to a removed peer any more, where requests would hang
  */
-async function applyBelow(parts: ReconcileParts, state: HeldState, led: Promise<unknown>): Promise<Below> {
-  await Promise.race([led, delay(HEAD_START)])
+async function applyBelow(
+  parts: ReconcileParts,
+  state: HeldState,
+  haproxyApplied: Promise<unknown>,
+): Promise<Below> {
+  await Promise.race([haproxyApplied, delay(HEAD_START)])
   const wanted = { settings: state.settings, peers: state.peers }
   const nftables = await attempt(parts, 'nftables', () => parts.nftables.apply(wanted))
   const wireguard = await attempt(parts, 'WireGuard', () => parts.wireguard.apply(wanted))

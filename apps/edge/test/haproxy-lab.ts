@@ -76,7 +76,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
       const wanted = { routes: inSections(routes), certificates: [own, ...certificates], settings, isQuick }
       for (;;) {
         const problems = await driver.apply(wanted)
-        if (!driver.isBehind()) return problems
+        if (!driver.needsAnotherApply()) return problems
         wanted.isQuick = true
       }
     },

@@ -6,12 +6,12 @@ import type { Exec } from '@postern/host/exec'
 import { pino } from 'pino'
 import type { BackendSign } from '../src/drivers/haproxy/logs/line.ts'
 import { createEdge, type Edge } from '../src/edge.ts'
+import { type FakeHaproxy, makeFakeHaproxy } from './fake-haproxy.ts'
 import type { Lab } from './lab.ts'
-import { makePaperHaproxy, type PaperHaproxy } from './paper-haproxy.ts'
 
 export interface TestEdge {
   edge: Edge
-  haproxy: PaperHaproxy
+  haproxy: FakeHaproxy
   /** What it said when it was ready. */
   ready: Promise<DataPlane>
   /** A line of HAProxy's log. */
@@ -29,7 +29,7 @@ export function pathsIn(lab: Lab) {
 /** The real edge in the lab's namespace, but for HAProxy. */
 export async function startEdge(lab: Lab, exec: Exec = lab.exec): Promise<TestEdge> {
   const settings = parseSettings({ POSTERN_DATA_DIR: lab.dir, POSTERN_TUNNEL_INTERFACE: lab.interface })
-  const haproxy = makePaperHaproxy()
+  const haproxy = makeFakeHaproxy()
   const ready = Promise.withResolvers<DataPlane>()
   const edge = createEdge({
     settings,

@@ -35,8 +35,8 @@ export interface Apply {
   /** @param problems collects what cannot be had, also when HAProxy itself fails and this throws. */
   apply(wanted: HaproxyWanted, problems: Problem[]): Promise<RunningHaproxy>
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
-  /** More certificates wait than the last apply could load without holding up all else. */
-  isBehind(): boolean
+  /** The last apply left certificates for the next one, so as not to delay everything else. */
+  needsAnotherApply(): boolean
 }
 
 export function createApply(parts: ApplyParts): Apply {
@@ -49,28 +49,28 @@ export function createApply(parts: ApplyParts): Apply {
     lists: createRuntimeMap(socket, paths.lists),
     nodes: createRuntimeMap(socket, paths.nodes),
   }
-  // Unknown until somebody says; an edge that comes back leaves those of before in force until then.
+  // Unknown until the peers are observed; until then the entries of the previous edge process stay in force.
   let nodes: ReadonlyMap<string, string> | undefined
-  let areNodesTold = false
+  let areNodesApplied = false
   let routes: RouteSections = new Map()
-  /** Nodes that went down; whoever still waits for them is to be sent away. */
+  /** Nodes that went down and may still have requests waiting for them. */
   const gone = new Set<number>()
-  // What an edge before us left undone is looked for once.
-  let isThorough = true
+  // The first apply also checks what a previous edge process left unfinished.
+  let checksAllStreams = true
   let pid = 0
-  let isBehind = false
-  /** What this HAProxy is known to carry; undefined: that has to be looked at. */
+  let needsAnotherApply = false
+  /** The certificates that this HAProxy is known to have loaded; undefined: unknown. */
   let loaded: Loaded | undefined
-  /** The public host that this HAProxy and its files were made for; undefined: they have to be looked at. */
-  let madeFor: string | undefined
+  /** The public host in the configuration of this HAProxy; undefined: its files have to be checked. */
+  let configuredHost: string | undefined
 
-  /** Another HAProxy may hold anything, and may have been started from other files. */
-  function meet(running: RunningHaproxy | undefined): void {
+  /** Nothing is known of a new process: it may have been started from other files. */
+  function adoptProcess(running: RunningHaproxy | undefined): void {
     if (running?.pid === pid) return
     pid = running?.pid ?? 0
     store.forget()
     loader.forget()
-    loaded = madeFor = undefined
+    loaded = configuredHost = undefined
     for (const map of Object.values(maps)) map.forget()
   }
 
@@ -81,12 +81,12 @@ export function createApply(parts: ApplyParts): Apply {
         problems.push({ scope: { kind: 'service', id: service }, message })
       want(wanted, rendered)
       const before = await haproxy.findOrEnd()
-      meet(before)
+      adoptProcess(before)
       if (!wanted.isQuick) {
-        loaded = madeFor = undefined
-        for (const map of Object.values(maps)) map.doubt()
+        loaded = configuredHost = undefined
+        for (const map of Object.values(maps)) map.verifyNext()
       }
-      if (madeFor === undefined) await makeFiles(parts)
+      if (configuredHost === undefined) await makeFiles(parts)
       const certificates =
         loaded?.certificates === wanted.certificates ? loaded.files : await store.write(wanted.certificates)
       try {
@@ -96,21 +96,21 @@ export function createApply(parts: ApplyParts): Apply {
           problems.push({ scope: { kind: 'certificate', id }, message })
       }
     },
-    isBehind: () => isBehind,
+    needsAnotherApply: () => needsAnotherApply,
     async setNodeStates(states) {
       const down = [...states].filter(([, state]) => state === 'down')
       for (const id of gone) if (states.get(id) !== 'down') gone.delete(id)
-      if (areNodesTold && gone.size === 0 && isSameDown(nodes, down)) return
+      if (areNodesApplied && gone.size === 0 && isSameDown(nodes, down)) return
       for (const [id] of down) if (!nodes?.has(String(id))) gone.add(id)
-      areNodesTold = false
+      areNodesApplied = false
       wantNodes(new Map(down.map(([id]): [string, string] => [String(id), 'down'])))
       await makeDirectories(paths)
       if (nodes) await mapFiles.setNodes(nodes)
-      maps.nodes.doubt()
+      maps.nodes.verifyNext()
       if (!(await haproxy.findOrEnd())) return
       await applyMap(maps.nodes)
       if (gone.size > 0 && (await endWaiting(socket, routes, gone))) gone.clear()
-      areNodesTold = true
+      areNodesApplied = true
     },
   }
 
@@ -126,19 +126,21 @@ export function createApply(parts: ApplyParts): Apply {
     nodes = next
   }
 
-  /** What it still needs is made first; a HAProxy that is already there learns of its routes before that. */
+  /** A running HAProxy gets its routes before its configuration is compared. */
   async function applyTo(before: RunningHaproxy | undefined, pass: Pass): Promise<RunningHaproxy> {
     const { wanted, problems } = pass
     const { publicHost } = wanted.settings
     if (!existsSync(paths.certificate(0))) throw new HaproxyStartError('', NO_CERTIFICATE)
     let missing = before ? await applyAll(pass) : []
     const after =
-      before && madeFor === publicHost ? before : await converger.converge(await filesFor(publicHost), before)
+      before && configuredHost === publicHost
+        ? before
+        : await converger.converge(await filesFor(publicHost), before)
     if (after.pid !== pid) {
-      meet(after)
+      adoptProcess(after)
       missing = await applyAll(pass)
     }
-    madeFor = publicHost
+    configuredHost = publicHost
     for (const id of missing)
       problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })
     return after
@@ -149,12 +151,12 @@ export function createApply(parts: ApplyParts): Apply {
     return renderHaproxyFiles(await findOptions(options, listener, user, publicHost), digest)
   }
 
-  /** @returns the services whose route was not taken */
+  /** @returns the services whose route HAProxy didn't load */
   async function applyAll({ wanted, rendered, certificates }: Pass): Promise<number[]> {
     if (loaded?.certificates !== wanted.certificates) {
       loaded = undefined
-      isBehind = !(await loader.apply(certificates, wanted.isQuick ?? false))
-      if (!isBehind) loaded = { certificates: wanted.certificates, files: certificates }
+      needsAnotherApply = !(await loader.apply(certificates, wanted.isQuick ?? false))
+      if (!needsAnotherApply) loaded = { certificates: wanted.certificates, files: certificates }
     }
     if (nodes) await applyMap(maps.nodes)
     // A route must never name a list that is not there yet, nor one that is already gone.
@@ -165,10 +167,10 @@ export function createApply(parts: ApplyParts): Apply {
     if (takesAway(routes)) await haproxy.endOthers(pid)
     const missing = await maps.routes.change(change)
     const lists = await applyMap(maps.lists)
-    const thorough = isThorough
-    // Should this fail, the next apply looks at every stream.
-    isThorough = true
-    isThorough = !(await endUnwanted(socket, routes, thorough))
+    const checksAll = checksAllStreams
+    // If this fails, the next apply checks every stream.
+    checksAllStreams = true
+    checksAllStreams = !(await endUnwanted(socket, routes, checksAll))
     return servicesOf(rendered.routes, missing, lists)
   }
 }
@@ -178,7 +180,7 @@ interface Loaded {
   files: CertificateFiles
 }
 
-/** All that one apply works with. */
+/** The inputs of one apply. */
 interface Pass {
   wanted: HaproxyWanted
   rendered: RenderedRoutes
@@ -198,7 +200,7 @@ async function applyMap(map: RuntimeMap, keep?: 'others too'): Promise<string[]>
   return await map.change(await map.compare(keep))
 }
 
-/** Whose routes or lists these keys are: without its list a service lets nobody in. */
+/** The services that these routes or lists belong to: a service without its list admits no visitor. */
 function servicesOf(
   routes: ReadonlyMap<string, string>,
   keys: readonly string[],
@@ -229,7 +231,7 @@ async function makeDirectories(paths: HaproxyPaths): Promise<void> {
   for (const path of [paths.pages, paths.certificates]) await mkdir(path, { recursive: true, mode: 0o700 })
 }
 
-/** HAProxy's user may pass through, and sees by no list what is there. */
+/** HAProxy's user may open files below it but not list them. */
 async function makeLanes({ options, user }: ApplyParts): Promise<void> {
   await mkdir(options.lanes, { recursive: true, mode: 0o700 })
   if (!user) return

@@ -14,13 +14,13 @@ import { openHaproxySocket } from './runtime/socket.ts'
 
 export interface HaproxyDriver {
   /**
-   * Makes HAProxy carry exactly what is wanted, from any state, and reads it back. What cannot be had is a problem
-   * of the service or certificate; a HAProxy that does not run is what `check` tells. Calls may overlap: they run
+   * Makes HAProxy serve exactly what is wanted, from any state, and reads it back. What it can't serve is a problem
+   * of the service or certificate; whether it runs at all is what `check` tells. Calls may overlap: they run
    * one after another.
    */
   apply(wanted: HaproxyWanted): Promise<Problem[]>
-  /** The last apply left certificates for the next one, which shall come at once. */
-  isBehind(): boolean
+  /** The last apply left certificates for the next one, which should follow at once. */
+  needsAnotherApply(): boolean
   /** Whether HAProxy answers; one that is dead or stuck is started again from the files. */
   check(): Promise<PartState>
   /** Nodes that are `down` are answered for by our own page. */
@@ -47,7 +47,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
   const converger = createConverger(options.exec, paths, haproxy)
-  const { apply, setNodeStates, isBehind } = createApply({
+  const { apply, setNodeStates, needsAnotherApply } = createApply({
     options,
     paths,
     socket,
@@ -84,7 +84,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
 
   return {
     logs: listener.logs,
-    isBehind,
+    needsAnotherApply,
     apply: (wanted) => queue.run(() => applyAndTell(wanted)),
     check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),
     setNodeStates: (states) => queue.run(() => setNodeStates(states)),

@@ -12,7 +12,7 @@ export interface HaproxyWanted {
   /** The same array as long as none of them changes. */
   certificates: readonly EdgeCertificate[]
   settings: Pick<TunnelSettings, 'publicHost'>
-  /** HAProxy and its files are believed to be as they were seen last, so that a change costs little; default: not. */
+  /** Skips checks of what nothing has touched since the last full check; default: false. */
   isQuick?: boolean
 }
 

@@ -18,23 +18,23 @@ export interface StoredCertificate {
   replaced: string | null | undefined
 }
 
-/** The certificates of one apply, and what became of them. */
+/** The certificates of one apply and their outcome. */
 export interface CertificateFiles {
   stored: Map<number, StoredCertificate>
   /** Certificate id → why it cannot be used. */
   refused: Map<number, string>
-  /** The refused ones whose file of before stays in use. */
+  /** Refused ones whose previous file stays in use. */
   standing: EdgeCertificate[]
 }
 
 export interface CertificateStore {
   /** Writes the files that HAProxy starts from. Files no longer wanted stay until HAProxy has let go. */
   write(certificates: readonly EdgeCertificate[]): Promise<CertificateFiles>
-  /** Takes one that HAProxy refused back out of the files, or puts the one before back. */
+  /** Removes one that HAProxy refused, or restores its previous version. */
   refuse(files: CertificateFiles, stored: StoredCertificate, reason: string): Promise<void>
   /** Removes the files that are not in use. */
   sweep(files: CertificateFiles): Promise<void>
-  /** From now on nothing is known of the files on disk. */
+  /** Drops what is known of the files on disk. */
   forget(): void
 }
 
@@ -113,13 +113,13 @@ export function createCertificateStore(paths: HaproxyPaths): CertificateStore {
   }
 }
 
-/** What HAProxy shall serve: the good ones, and those of before whose renewal is no good. */
+/** What HAProxy should serve: the good ones, and the previous version of those whose renewal was refused. */
 export function inUse(files: CertificateFiles): EdgeCertificate[] {
   const stored = [...files.stored.values()].map(({ certificate }) => certificate)
   return [...stored, ...files.standing].sort((a, b) => a.id - b.id)
 }
 
-/** Without the installation's own HAProxy would not start again: the one that there is outlives a bad answer. */
+/** HAProxy can't start without the installation's own certificate, so that one is never removed. */
 export function keptPaths(paths: HaproxyPaths, files: CertificateFiles): Set<string> {
   return new Set([0, ...inUse(files).map(({ id }) => id)].map((id) => paths.certificate(id)))
 }
@@ -129,7 +129,7 @@ function parse(certificate: EdgeCertificate): Parsed {
   try {
     return { pem, fingerprint: new X509Certificate(certificate.chain).fingerprint.replaceAll(':', '') }
   } catch {
-    // Whatever is wrong with it, it is no certificate.
+    // Whatever the parser says, it is not a certificate.
     return { pem, fingerprint: undefined }
   }
 }

@@ -6,11 +6,11 @@ type Entries = ReadonlyMap<string, string>
 
 /** The maps as files, which HAProxy reads when it starts and never again. */
 export interface MapFiles {
-  /** What the files shall hold; the maps themselves may still change. */
+  /** Sets the wanted content; the maps themselves may still change. */
   want(routes: Entries, lists: Entries): void
-  /** The nodes that are down. Those of an edge before us stay until somebody says. */
+  /** The nodes that are down. Until the first call the file of the previous edge process stays. */
   setNodes(nodes: Entries): Promise<void>
-  /** Brings them up to date: before HAProxy starts, and with each look at everything. */
+  /** Brings them up to date: before HAProxy starts, and with each full check. */
   write(): Promise<void>
 }
 

@@ -17,7 +17,7 @@ export interface CertificateLoader {
    * @returns false when there are so many new ones that some have to wait for the next call
    */
   apply(files: CertificateFiles, isQuick: boolean): Promise<boolean>
-  /** From now on nothing is known of what HAProxy holds: it is another one. */
+  /** Drops what is known of HAProxy's certificates: it is another process. */
   forget(): void
 }
 
@@ -86,7 +86,7 @@ export function createCertificateLoader(
   }
 }
 
-/** How long new certificates may hold up what else there is to apply, in ms: each takes HAProxy one to four. */
+/** How long loading new certificates may delay the rest of an apply, in ms: each takes HAProxy one to four. */
 const LOAD_FOR = 250
 const NOT_TAKEN = "HAProxy couldn't load this certificate"
 

@@ -6,18 +6,18 @@ const MANY = 300
 
 type Entries = ReadonlyMap<string, string>
 
-/** What a map of the running HAProxy lacks or has too much. */
+/** How a map of the running HAProxy differs from what is wanted. */
 export interface MapChange {
   /** Key → its value as it is and as it shall be; undefined: none. */
   lines: Map<string, { before: string | undefined; after: string | undefined }>
-  /** Whether it leaves the map with nothing that is not wanted. */
+  /** Whether unwanted entries are removed, too. */
   isExact: boolean
 }
 
 /** A map of the running HAProxy. Keys and values are free of blanks, `;` and newlines: the renderer saw to it. */
 export interface RuntimeMap {
   /**
-   * Says what the map shall hold from now on.
+   * Sets the wanted entries.
    * @param touched the only keys that may differ from what was wanted before
    */
   want(wanted: Entries, touched: Iterable<string>): void
@@ -32,9 +32,9 @@ export interface RuntimeMap {
    * @throws HaproxySocketError when HAProxy does not answer, or still holds what is not wanted
    */
   change(change: MapChange): Promise<string[]>
-  /** The next comparison looks whether HAProxy still holds what it held. */
-  doubt(): void
-  /** From now on nothing is known of the map, and it is read again. */
+  /** Makes the next comparison read the map from HAProxy. */
+  verifyNext(): void
+  /** Drops what is known of the map. */
   forget(): void
 }
 
@@ -45,13 +45,13 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
   let held: Map<string, string> | undefined
   /** The digest of the whole map as HAProxy showed it when it was `held`; undefined: it was changed since. */
   let digest: string | undefined
-  let isDoubtful = false
+  let needsVerification = false
 
   async function look(): Promise<Map<string, string>> {
-    if (held && !isDoubtful) return held
+    if (held && !needsVerification) return held
     const text = await socket.send(`show map ${path}`)
     const now = createHash('sha1').update(text).digest('base64')
-    isDoubtful = false
+    needsVerification = false
     if (held && now === digest) return held
     const before = held
     held = parseMap(path, text)
@@ -76,7 +76,7 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
     async change({ lines, isExact }) {
       if (lines.size === 0) return []
       const before = held
-      // Unless all goes well nobody knows what the map holds.
+      // Unknown until the change has been read back.
       held = digest = undefined
       const others = isExact ? [] : [...(before ?? [])].filter(([key]) => !wanted.has(key))
       const isFew = lines.size < MANY && ![...lines.values()].some(({ before }) => before?.endsWith(TWICE))
@@ -94,8 +94,8 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
       if (isExact) touched.clear()
       return []
     },
-    doubt() {
-      isDoubtful = true
+    verifyNext() {
+      needsVerification = true
     },
     forget() {
       held = digest = undefined

@@ -71,7 +71,7 @@ export async function endStreams(
   return left.length === 0
 }
 
-/** Stream number → whose it is, of streams that are still open. */
+/** Stream number → its service and visitor, of open streams. */
 async function readOwners(
   socket: HaproxySocket,
   services: ReadonlySet<number> | null,
@@ -119,17 +119,17 @@ interface Routes {
 }
 
 /**
- * Ends the open connections of services that are disabled or gone, and of visitors whom a list no longer lets in;
+ * Ends the open connections of services that are disabled or gone, and of visitors whom a list no longer admits;
  * never one of another service.
- * @param isThorough looks at every stream, not only at services that changed: for what an edge before us left undone.
+ * @param checksAllStreams not only those of changed services: for what a previous edge process left unfinished.
  * @returns whether all have ended
  */
 export async function endUnwanted(
   socket: HaproxySocket,
   routes: Routes,
-  isThorough: boolean,
+  checksAllStreams: boolean,
 ): Promise<boolean> {
-  const suspects = isThorough ? null : changedServices(routes.lines)
+  const suspects = checksAllStreams ? null : changedServices(routes.lines)
   if (suspects?.size === 0) return true
   const isUnwanted = ({ service, source }: OpenStream) => {
     const route = findRoute(routes.wanted, service)
@@ -157,7 +157,7 @@ export async function endWaiting(
   return await endStreams(socket, waiting, 'waiting')
 }
 
-/** Whether somebody may be connected now who must not be after the change. */
+/** Whether the change may leave connections open that have to be ended. */
 export function takesAway(routes: Routes): boolean {
   return [...changedServices(routes.lines)].some((service) => {
     const route = findRoute(routes.wanted, service)

@@ -1,7 +1,7 @@
 import type { Names } from '../src/names.ts'
 
 /** Names that nobody asks for. */
-export function makePaperNames(): Names {
+export function makeFakeNames(): Names {
   return {
     find: () => ({ addresses: [], reason: null }),
     revision: () => 0,

@@ -7,8 +7,8 @@ import { rowsOf } from '../src/held-state.ts'
 
 type Wanted = Omit<Parameters<EdgeHaproxy['apply']>[0], 'routes'> & { routes: ResolvedRoute[] }
 
-/** A HAProxy on paper, for tests of what is around its driver. */
-export interface PaperHaproxy extends EdgeHaproxy {
+/** A fake HAProxy, for tests of what is around its driver. */
+export interface FakeHaproxy extends EdgeHaproxy {
   /** All that was wanted of it, in order, and when, in ms of the performance clock. */
   applied: { wanted: Wanted; at: number }[]
   nodes: ReadonlyMap<number, 'up' | 'down'>
@@ -19,26 +19,26 @@ export interface PaperHaproxy extends EdgeHaproxy {
   logs: EventEmitter<{ line: [HaproxyLog] }>
 }
 
-export function makePaperHaproxy(): PaperHaproxy {
-  const paper: PaperHaproxy = {
+export function makeFakeHaproxy(): FakeHaproxy {
+  const fake: FakeHaproxy = {
     applied: [],
     logs: new EventEmitter(),
     nodes: new Map(),
-    state: { state: 'ok', detail: 'HAProxy on paper' },
+    state: { state: 'ok', detail: 'a fake HAProxy' },
     problems: [],
     failure: undefined,
     async apply(wanted) {
       const routes = rowsOf(wanted.routes)
-      paper.applied.push({ wanted: { ...wanted, routes }, at: performance.now() })
-      if (paper.failure) throw paper.failure
-      return paper.problems
+      fake.applied.push({ wanted: { ...wanted, routes }, at: performance.now() })
+      if (fake.failure) throw fake.failure
+      return fake.problems
     },
-    isBehind: () => false,
-    check: async () => paper.state,
+    needsAnotherApply: () => false,
+    check: async () => fake.state,
     async setNodeStates(states) {
-      paper.nodes = states
+      fake.nodes = states
     },
     close: async () => undefined,
   }
-  return paper
+  return fake
 }

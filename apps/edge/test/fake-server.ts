@@ -13,7 +13,7 @@ import type { InstallationPaths } from '@postern/contract/installation'
 import { type WebSocket, WebSocketServer } from 'ws'
 
 /** The server's side of the protocol over its real socket, with a state that a test sets. */
-export interface PaperServer {
+export interface FakeServer {
   /** What it answers with; setting it tells nobody. */
   state: DesiredState
   /** All that the edge has said, in order. */
@@ -30,7 +30,7 @@ export interface PaperServer {
 
 const TOKEN = 'token-of-the-edge'
 
-export async function startPaperServer(paths: InstallationPaths, state: DesiredState): Promise<PaperServer> {
+export async function startFakeServer(paths: InstallationPaths, state: DesiredState): Promise<FakeServer> {
   writeFileSync(paths.edgeToken, `${TOKEN}\n`)
   const sockets = new Set<WebSocket>()
   const http = createServer(async (request, response) => {
@@ -40,11 +40,11 @@ export async function startPaperServer(paths: InstallationPaths, state: DesiredS
       request.url === endpoints.edgeState.path && request.headers.authorization === `Bearer ${TOKEN}`
     if (!isOurs) return void response.writeHead(401).end('{}')
     const { known } = StateRequest.parse(JSON.parse(Buffer.concat(chunks).toString()))
-    paper.fetches.push(known)
+    fake.fetches.push(known)
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(paper.answerWith ?? answerTo(paper.state, known)))
+    response.end(JSON.stringify(fake.answerWith ?? answerTo(fake.state, known)))
   })
-  const paper: PaperServer = {
+  const fake: FakeServer = {
     state,
     messages: [],
     fetches: [],
@@ -63,13 +63,13 @@ export async function startPaperServer(paths: InstallationPaths, state: DesiredS
       await once(http, 'close')
     },
   }
-  acceptSockets(http, sockets, paper)
+  acceptSockets(http, sockets, fake)
   http.listen(paths.serverSocket)
   await once(http, 'listening')
-  return paper
+  return fake
 }
 
-function acceptSockets(http: Server, sockets: Set<WebSocket>, paper: PaperServer): void {
+function acceptSockets(http: Server, sockets: Set<WebSocket>, fake: FakeServer): void {
   const wss = new WebSocketServer({ noServer: true })
   http.on('upgrade', (request, socket, head) => {
     if (request.url !== endpoints.edgeSocket.path || request.headers.authorization !== `Bearer ${TOKEN}`)
@@ -77,7 +77,7 @@ function acceptSockets(http: Server, sockets: Set<WebSocket>, paper: PaperServer
     wss.handleUpgrade(request, socket, head, (ws) => {
       sockets.add(ws)
       ws.on('close', () => sockets.delete(ws))
-      ws.on('message', (data) => paper.messages.push(EdgeMessage.parse(JSON.parse(String(data)))))
+      ws.on('message', (data) => fake.messages.push(EdgeMessage.parse(JSON.parse(String(data)))))
     })
   })
 }
