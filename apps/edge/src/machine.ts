@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { ownPortsOf, type Settings } from '@postern/contract/settings'
 import { findCidr } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
-import { haproxyPaths } from '@postern/render/haproxy-paths'
+import { haproxyPaths } from '@postern/render/haproxy/options'
 import type { Machine } from './target-rules.ts'
 
 /** What this machine is connected to by itself, and the ports that are ours on it. */

@@ -1,6 +1,6 @@
 import { findCidr, formatCidr, parseCidr } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
-import type { OccupiedNetwork } from '@postern/render/tunnel-plan'
+import type { OccupiedNetwork } from '@postern/render/wireguard/plan'
 import * as z from 'zod/mini'
 
 /** What `ip -j` prints, as far as we read it. With a filter, iproute2 prints `{}` for what it left out. */

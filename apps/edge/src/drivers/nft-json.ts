@@ -1,7 +1,7 @@
 import { type Cidr, findCidr, parseCidr } from '@postern/net/cidr'
 import { findIp, formatIp, type Ip } from '@postern/net/ip'
-import { mergeNetworks, SET_NAMES, type SetName } from '@postern/render/firewall-plan'
-import type { ObservedTable } from '@postern/render/nftables'
+import { mergeNetworks, SET_NAMES, type SetName } from '@postern/render/nftables/plan'
+import type { ObservedTable } from '@postern/render/nftables/table'
 import * as z from 'zod/mini'
 
 /** What `nft -j` prints, as far as we read it. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Exec } from '@postern/host/exec'
 import { parseWgDump } from '@postern/host/wg-dump'
-import type { OccupiedNetwork } from '@postern/render/tunnel-plan'
+import type { OccupiedNetwork } from '@postern/render/wireguard/plan'
 import { errorFrom, PartFailedError } from '../part.ts'
 import { addressesOf, destinationOf, occupiedNetworks, parseLinks, parseRoutes } from './ip-json.ts'
 import type { ObservedTunnel } from './tunnel-steps.ts'

@@ -1,7 +1,7 @@
 import { LIMITS } from '@postern/contract/limits'
 import type { WgDump } from '@postern/host/wg-dump'
 import { findCidr, formatCidr } from '@postern/net/cidr'
-import type { TunnelPlan } from '@postern/render/tunnel-plan'
+import type { TunnelPlan } from '@postern/render/wireguard/plan'
 
 /** What is wanted of the interface. */
 export interface WantedTunnel extends TunnelPlan {

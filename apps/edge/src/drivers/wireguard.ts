@@ -4,8 +4,8 @@ import type { Problem } from '@postern/contract/edge'
 import type { Exec } from '@postern/host/exec'
 import { writeAtomic } from '@postern/host/files'
 import { publicKeyOf } from '@postern/host/wireguard-keys'
-import { planTunnel, type TunnelPlan } from '@postern/render/tunnel-plan'
-import { renderWireGuard } from '@postern/render/wireguard'
+import { renderWireGuard } from '@postern/render/wireguard/config'
+import { planTunnel, type TunnelPlan } from '@postern/render/wireguard/plan'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
 import {
   createEndpointMemory,

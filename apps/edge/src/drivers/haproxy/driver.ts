@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { PartState, Problem } from '@postern/contract/edge'
-import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy-paths'
+import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
 import { createApply } from './apply.ts'
 import { createMapFiles } from './files/map-files.ts'
 import { createLogListener, type HaproxyLogs } from './logs/listener.ts'

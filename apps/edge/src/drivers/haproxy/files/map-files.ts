@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { changeFile } from './change-file.ts'
 
 type Entries = ReadonlyMap<string, string>

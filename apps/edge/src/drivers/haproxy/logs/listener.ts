@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { writeAtomic } from '@postern/host/files'
-import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { type HaproxyLog, type ParsedLog, parseLogLine } from './line.ts'
 
 /** Emits `line` for every log line of a service, in HAProxy's order. */

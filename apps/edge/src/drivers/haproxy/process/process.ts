@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Exec } from '@postern/host/exec'
-import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { HaproxySocket } from '../runtime/socket.ts'
 import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 

@@ -1,6 +1,6 @@
 import type { EdgeCertificate } from '@postern/contract/desired-state'
-import { listed, renderCertificateLine } from '@postern/render/haproxy-certificates'
-import type { HaproxyPaths } from '@postern/render/haproxy-paths'
+import { listed, renderCertificateLine } from '@postern/render/haproxy/maps/certificates'
+import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import {
   type CertificateFiles,
   type CertificateStore,

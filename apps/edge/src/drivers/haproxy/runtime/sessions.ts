@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isAllowed } from '@postern/render/haproxy-lists'
-import { FLAGS } from '@postern/render/haproxy-routes'
+import { isAllowed } from '@postern/render/haproxy/maps/lists'
+import { FLAGS } from '@postern/render/haproxy/maps/routes'
 import { findRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { MapChange } from './map.ts'
 import type { HaproxySocket } from './socket.ts'

@@ -1,13 +1,14 @@
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
-import { renderBackends } from './haproxy-backends.ts'
-import { renderDoor } from './haproxy-door.ts'
-import { plainRoom, renderFrontends } from './haproxy-frontends.ts'
-import { DRAINS, renderDrain } from './haproxy-lost.ts'
-import { lanesOf, renderOnceFrontends } from './haproxy-once.ts'
-import { type HaproxyOptions, RenderError } from './haproxy-options.ts'
-import { type PageName, pageStatus, renderPageBody } from './haproxy-pages.ts'
-import { type HaproxyPaths, haproxyPaths } from './haproxy-paths.ts'
+import { renderBackends } from './backends.ts'
+import { renderDoor } from './door.ts'
+import { plainRoom, renderFrontends } from './frontends.ts'
+import { lanesOf, renderOnceFrontends } from './lanes.ts'
+import { DRAINS, renderDrain } from './lost.ts'
+import { HAPROXY_LUA } from './lua/program.ts'
+import type { Digest } from './maps/lists.ts'
+import { type HaproxyOptions, type HaproxyPaths, haproxyPaths, RenderError } from './options.ts'
+import { type PageName, pageNames, pageStatus, renderPage, renderPageBody } from './pages.ts'
 
 /**
  * The one fixed haproxy.cfg. Services are lines of its maps and never part of it.
@@ -125,4 +126,24 @@ function renderDefaults(options: HaproxyOptions, paths: HaproxyPaths): string {
   timeout tunnel ${options.tunnelTimeout}s
 ${errors.join('\n')}
 `
+}
+
+/** The fixed part: nothing in it depends on a service. */
+export interface HaproxyFiles {
+  /** Stands in the configuration's description, so that a running HAProxy tells what it was started with. */
+  mark: string
+  config: string
+  /** Path → content of what the configuration loads. */
+  others: Map<string, string>
+}
+
+export function renderHaproxyFiles(options: HaproxyOptions, digest: Digest): HaproxyFiles {
+  const paths = haproxyPaths(options.directory)
+  const others = new Map([
+    [paths.lua, HAPROXY_LUA],
+    ...pageNames.map((name): [string, string] => [paths.page(name), renderPage(name)]),
+  ])
+  const content = [renderHaproxyConfig(options, ''), ...others.values()].join('\0')
+  const mark = `postern-${digest(content)}`
+  return { mark, config: renderHaproxyConfig(options, mark), others }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderWireGuard } from './wireguard.ts'
+import { renderWireGuard } from './config.ts'
 
 test('is the file for wg syncconf: exactly the peers, of which only one with an endpoint is called', () => {
   const peers = [

@@ -1,7 +1,7 @@
 import type { Peer } from '@postern/contract/desired-state'
 import { describe, expect, test } from 'vitest'
-import { type FirewallPlan, planFirewall, tableOf } from './firewall-plan.ts'
-import { type ObservedTable, renderFirewall } from './nftables.ts'
+import { type FirewallPlan, planFirewall, tableOf } from './plan.ts'
+import { type ObservedTable, renderFirewall } from './table.ts'
 
 const settings = {
   publicHost: 'edge.example.com',

@@ -1,8 +1,7 @@
-import { renderStreamNote } from './haproxy-once.ts'
-import type { HaproxyOptions } from './haproxy-options.ts'
-import { renderRefusal, renderReturn } from './haproxy-pages.ts'
-import type { HaproxyPaths } from './haproxy-paths.ts'
-import { OWN_HOST } from './haproxy-routes.ts'
+import { renderStreamNote } from './lanes.ts'
+import { OWN_HOST } from './maps/routes.ts'
+import type { HaproxyOptions, HaproxyPaths } from './options.ts'
+import { renderRefusal, renderReturn } from './pages.ts'
 
 /** Bytes of a request's head that pass. What `tune.bufsize` holds is more, so that the rest gets an answer too. */
 const MAX_HEAD = 30_720

@@ -1,14 +1,12 @@
-import { renderBeside } from './haproxy-beside.ts'
-import { renderBinds, renderSourceLimit } from './haproxy-door.ts'
-import { renderForwarding, renderSessionAnswers } from './haproxy-forwarding.ts'
-import { laneBind } from './haproxy-lanes.ts'
-import { logFormat } from './haproxy-log-format.ts'
-import { renderLostArrival, renderLostNote } from './haproxy-lost.ts'
-import type { HaproxyOptions } from './haproxy-options.ts'
-import { type PageName, renderRefusal, renderReturn } from './haproxy-pages.ts'
-import type { HaproxyPaths } from './haproxy-paths.ts'
-import { MALFORMED, renderHostChecks, renderMalformed, renderRouting } from './haproxy-requests.ts'
-import { FLAGS } from './haproxy-routes.ts'
+import { renderAnswers } from './answers.ts'
+import { renderBinds, renderSourceLimit } from './door.ts'
+import { renderForwarding } from './forwarding.ts'
+import { logFormat } from './log-format.ts'
+import { renderLostNote } from './lost.ts'
+import { FLAGS } from './maps/routes.ts'
+import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
+import { type PageName, renderRefusal, renderReturn } from './pages.ts'
+import { MALFORMED, renderHostChecks, renderMalformed, renderRouting } from './requests.ts'
 
 /** Nobody stays at the door of plain HTTP: it only redirects. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
@@ -84,14 +82,4 @@ function renderTargets(): string {
   use_backend safe_console if is_console
   use_backend safe_https if is_https
   default_backend safe_http`
-}
-
-function renderAnswers(paths: HaproxyPaths): string {
-  return `${renderLostArrival(paths)}
-${renderBeside()}
-${renderSessionAnswers()}
-  http-response set-log-level silent if { srv_name -m str again }
-  http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i NTLM Nego }
-  http-response lua.log_upgrade if { status 101 }
-`
 }

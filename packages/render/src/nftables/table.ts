@@ -1,4 +1,4 @@
-import { type FirewallPlan, SET_NAMES, SET_TYPES, type SetName } from './firewall-plan.ts'
+import { type FirewallPlan, SET_NAMES, SET_TYPES, type SetName } from './plan.ts'
 
 /** A table as it is in force, as far as we compare it. */
 export interface ObservedTable {

@@ -1,5 +1,5 @@
 import type { EdgeCertificate } from '@postern/contract/desired-state'
-import type { HaproxyPaths } from './haproxy-paths.ts'
+import type { HaproxyPaths } from '../options.ts'
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----/g
 

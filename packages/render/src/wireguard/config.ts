@@ -1,5 +1,5 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { TunnelPeer } from './tunnel-plan.ts'
+import type { TunnelPeer } from './plan.ts'
 
 export interface WireGuardInput {
   privateKey: string

@@ -1,10 +1,8 @@
-import { laneBind } from './haproxy-lanes.ts'
-import { logFormat } from './haproxy-log-format.ts'
-import { renderLostAnswer } from './haproxy-lost.ts'
-import type { HaproxyOptions } from './haproxy-options.ts'
-import { pageStatus, renderPageBody } from './haproxy-pages.ts'
-import type { HaproxyPaths } from './haproxy-paths.ts'
-import { FLAGS } from './haproxy-routes.ts'
+import { logFormat } from './log-format.ts'
+import { renderLostAnswer } from './lost.ts'
+import { FLAGS } from './maps/routes.ts'
+import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
+import { pageStatus, renderPageBody } from './pages.ts'
 
 /**
  * Dials for what must not be sent twice, and for what has failed once. When a service closes without an answer, or

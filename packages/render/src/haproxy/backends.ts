@@ -1,5 +1,4 @@
-import { laneServer, socketInside } from './haproxy-lanes.ts'
-import type { HaproxyOptions } from './haproxy-options.ts'
+import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
 
 /**
  * Safe methods may be sent twice, so they take any idle connection. When that was dead, or no connection came about,

@@ -1,7 +1,5 @@
-import { laneBind, laneServer } from './haproxy-lanes.ts'
-import type { HaproxyOptions } from './haproxy-options.ts'
-import { type PageName, pageStatus, renderPageBody } from './haproxy-pages.ts'
-import type { HaproxyPaths } from './haproxy-paths.ts'
+import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer } from './options.ts'
+import { type PageName, pageStatus, renderPageBody } from './pages.ts'
 
 /** A browser asks again at once. HAProxy cannot tell it from a visitor who gave up and begins anew. */
 const SECONDS = 3

@@ -1,8 +1,8 @@
 import { Route, type RouteNode } from '@postern/contract/desired-state'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import { isIp } from '@postern/net/ip'
-import { type Digest, type RenderedList, renderList } from './haproxy-lists.ts'
-import type { ResolvedRoute } from './resolved-route.ts'
+import type { ResolvedRoute } from '../../resolved-route.ts'
+import { type Digest, type RenderedList, renderList } from './lists.ts'
 
 /** The host of the installation itself in the keys: any IP literal and the public host. No host is spelt so. */
 export const OWN_HOST = '*'

@@ -1,5 +1,4 @@
-import type { HaproxyOptions } from './haproxy-options.ts'
-import type { HaproxyPaths } from './haproxy-paths.ts'
+import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 
 /**
  * Fields as apps/edge reads them; the last may hold any character.

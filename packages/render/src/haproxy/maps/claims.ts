@@ -1,4 +1,4 @@
-import type { RenderedRoute } from './haproxy-routes.ts'
+import type { RenderedRoute } from './routes.ts'
 
 /** The lines of HAProxy's maps, and the services that could not become lines. */
 export interface RenderedRoutes {

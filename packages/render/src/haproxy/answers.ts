@@ -1,4 +1,19 @@
-import { FLAGS } from './haproxy-routes.ts'
+import { renderLostArrival } from './lost.ts'
+import { SESSION_PATTERN } from './lua/session.ts'
+import { FLAGS } from './maps/routes.ts'
+import type { HaproxyPaths } from './options.ts'
+
+/** What crosses from a service to a visitor. */
+export function renderAnswers(paths: HaproxyPaths): string {
+  return `${renderLostArrival(paths)}
+${renderBeside()}
+  # A service must not put a session of its choice in the place of the console's.
+  http-response lua.cut_session_answer if !is_console { res.fhdr(set-cookie) -m reg -i '${SESSION_PATTERN}' }
+  http-response set-log-level silent if { srv_name -m str again }
+  http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i NTLM Nego }
+  http-response lua.log_upgrade if { status 101 }
+`
+}
 
 /**
  * What a browser keeps for the whole host when one answer says it: reports to strangers, rules for later requests,
@@ -32,7 +47,7 @@ const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups a
  * A service at a host of the console runs in an origin of its own, so that it cannot act as the console, and what it
  * answers ends with the answer.
  */
-export function renderBeside(): string {
+function renderBeside(): string {
   const isBeside = `{ var(txn.flags) -m sub ${FLAGS.beside} }`
   return `  http-response add-header Content-Security-Policy "${SANDBOX}" if ${isBeside}
   http-response del-header ^(${LASTING.join('|')})$ -m reg if ${isBeside}`

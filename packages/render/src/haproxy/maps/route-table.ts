@@ -1,7 +1,7 @@
-import { createClaims, type RenderedRoutes } from './haproxy-claims.ts'
-import type { Digest } from './haproxy-lists.ts'
-import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './haproxy-routes.ts'
-import { inSections, type ResolvedRoute, type RouteSections } from './resolved-route.ts'
+import { inSections, type ResolvedRoute, type RouteSections } from '../../resolved-route.ts'
+import { createClaims, type RenderedRoutes } from './claims.ts'
+import type { Digest } from './lists.ts'
+import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './routes.ts'
 
 /** All routes as lines, kept up to date section by section. What it gives out changes with the next update. */
 export interface RouteTable {

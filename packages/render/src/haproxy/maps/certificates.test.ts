@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { renderCertificateList, renderPem } from './haproxy-certificates.ts'
-import { haproxyPaths } from './haproxy-paths.ts'
+import { haproxyPaths } from '../options.ts'
+import { renderCertificateList, renderPem } from './certificates.ts'
 
 const block = (label: string, body: string) => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`
 const CHAIN = block('CERTIFICATE', 'MIIB+/==')

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { renderHaproxyConfig } from './haproxy-config.ts'
-import { renderHaproxyFiles } from './haproxy-files.ts'
-import { type HaproxyOptions, RenderError } from './haproxy-options.ts'
-import { pageNames, renderPage } from './haproxy-pages.ts'
+import { renderHaproxyConfig, renderHaproxyFiles } from './config.ts'
+import { type HaproxyOptions, RenderError } from './options.ts'
+import { pageNames, renderPage } from './pages.ts'
 
 const options: HaproxyOptions = {
   directory: '/var/lib/postern/edge/haproxy',

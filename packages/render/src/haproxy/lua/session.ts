@@ -2,6 +2,11 @@ import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 
 const { session, ticket } = TOKEN_PREFIXES
 
+/** The prefixes of the console's sessions and tickets, each character plain or as an escape. */
+export const SESSION_PATTERN = [session, ticket]
+  .map((prefix) => [...prefix].map((letter) => `(${letter}|%${letter.charCodeAt(0).toString(16)})`).join(''))
+  .join('|')
+
 /**
  * The console's session and its tickets must not reach any other service, nor come from one. A cookie or parameter
  * called `token` is one when its value has their prefix. Everything else stays as it is, byte for byte.

@@ -1,6 +1,6 @@
-import { DRAIN_LUA } from './haproxy-lost.ts'
-import { SESSION_LUA } from './haproxy-session-lua.ts'
-import { SPELLINGS_LUA } from './haproxy-spellings-lua.ts'
+import { DRAIN_LUA } from '../lost.ts'
+import { SESSION_LUA } from './session.ts'
+import { SPELLINGS_LUA } from './spellings.ts'
 
 /**
  * What HAProxy's own rules cannot say. Loaded once per thread; the paths of the maps come by environment, because

@@ -1,7 +1,7 @@
 import type { Peer } from '@postern/contract/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { expect, test } from 'vitest'
-import { type PlanInput, planTunnel } from './tunnel-plan.ts'
+import { type PlanInput, planTunnel } from './plan.ts'
 
 const keyOf = (letter: string) => `${letter.repeat(42)}A=`
 const node = (nodeId: number, changes: Partial<Peer> = {}): Peer => ({

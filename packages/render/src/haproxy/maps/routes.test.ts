@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { isAllowed, renderList } from './haproxy-lists.ts'
-import { createRouteTable, renderRoutes } from './haproxy-route-table.ts'
-import { inSections, type ResolvedRoute } from './resolved-route.ts'
+import { inSections, type ResolvedRoute } from '../../resolved-route.ts'
+import { isAllowed, renderList } from './lists.ts'
+import { createRouteTable, renderRoutes } from './route-table.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
 const HOST = 'gate.example.com'

@@ -1,4 +1,4 @@
-import type { HaproxyPaths } from './haproxy-paths.ts'
+import type { HaproxyPaths } from './options.ts'
 
 /** Pages of our own, one per reason. They hold no value of a request, load nothing and are never cached. */
 const PAGES = {

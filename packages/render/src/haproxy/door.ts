@@ -1,8 +1,6 @@
 import { isIpv4 } from '@postern/net/ip'
-import { type Lane, laneServer } from './haproxy-lanes.ts'
-import type { HaproxyOptions } from './haproxy-options.ts'
-import type { HaproxyPaths } from './haproxy-paths.ts'
-import { FLAGS } from './haproxy-routes.ts'
+import { FLAGS } from './maps/routes.ts'
+import { type HaproxyOptions, type HaproxyPaths, type Lane, laneServer } from './options.ts'
 
 /** IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists. */
 export function renderBinds(options: HaproxyOptions, port: number, rest: string): string {

@@ -1,6 +1,6 @@
-import { TOKEN_PREFIXES } from '@postern/contract/tokens'
-import type { HaproxyOptions } from './haproxy-options.ts'
-import { FLAGS } from './haproxy-routes.ts'
+import { SESSION_PATTERN } from './lua/session.ts'
+import { FLAGS } from './maps/routes.ts'
+import type { HaproxyOptions } from './options.ts'
 
 /** Programs fold other characters into one too, when they make names of variables out of those of headers. */
 const GAP = '[^a-z0-9]'
@@ -26,11 +26,6 @@ const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
 /** Matched from the start, each alternative by one way only: linear. */
 const CUT = `^(${[...FORGED, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
 
-/** The prefixes of the console's sessions and tickets, each character plain or as an escape. */
-const SESSION = [TOKEN_PREFIXES.session, TOKEN_PREFIXES.ticket]
-  .map((prefix) => [...prefix].map((letter) => `(${letter}|%${letter.charCodeAt(0).toString(16)})`).join(''))
-  .join('|')
-
 /** What crosses to a service: all that the visitor sent but what is cut here, and what we say of the visitor. */
 export function renderForwarding(options: HaproxyOptions): string {
   return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
@@ -44,9 +39,9 @@ ${renderHopByHop()}
   http-request set-header X-Forwarded-Host %[req.fhdr(host)]
   http-request set-header X-Forwarded-Port ${options.httpsPort}
 ${renderDestination()}
-  http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION}' }
+  http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}' }
   acl asks_with_session var(txn.asks_with_session) -m bool
-  http-request set-var(txn.asks_with_session) bool(true) if !is_console { query -m reg -i '${SESSION}' }
+  http-request set-var(txn.asks_with_session) bool(true) if !is_console { query -m reg -i '${SESSION_PATTERN}' }
   http-request set-var(txn.query) query,lua.cut_session if asks_with_session
   http-request set-pathq %[path] if asks_with_session
   http-request set-pathq %[path]?%[var(txn.query)] if asks_with_session { var(txn.query) -m len gt 0 }`
@@ -70,9 +65,4 @@ function renderDestination(): string {
   http-request set-var(txn.visited) req.fhdr(host),lower if has_destination
   acl stays_here req.fhdr(destination),field(3,/),lower,strcmp(txn.visited) eq 0
   http-request replace-header Destination (?i)^https:(.*)$ http:\\1 if has_destination stays_here !is_https`
-}
-
-/** A service must not put a session of its choice in the place of the console's. */
-export function renderSessionAnswers(): string {
-  return `  http-response lua.cut_session_answer if !is_console { res.fhdr(set-cookie) -m reg -i '${SESSION}' }`
 }

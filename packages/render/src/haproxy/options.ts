@@ -1,0 +1,86 @@
+/** How long silence may last, in seconds; the length of a transfer does not matter. */
+export interface HaproxyTimeouts {
+  /** Until a TLS hello and the head of a request are complete. */
+  head: number
+  /** Inside the body of a request. */
+  body: number
+  /** Of a service that has not finished its answer, and of a visitor who does not read it. */
+  idle: number
+}
+
+/** The settings of an installation that HAProxy's configuration depends on. Durations are in seconds. */
+export interface HaproxyOptions {
+  /** Absolute, of plain characters; holds every file of HAProxy's. */
+  directory: string
+  serverSocket: string
+  /** Holds the sockets by which the parts of HAProxy reach each other. */
+  lanes: string
+  /** HAProxy's root directory once it runs as its own user: above the server's socket and the lanes. */
+  root: string
+  /** IP literals to listen on. */
+  addresses: readonly string[]
+  httpPort: number
+  httpsPort: number
+  publicHost: string
+  /** Whom HAProxy becomes once its ports are bound; null: it stays who started it. */
+  user: { uid: number; gid: number } | null
+  /** Of visitors, at the same time; each may take four open files, and a fifth of them two more. */
+  maxConnections: number
+  connectionsPerSource: number
+  /** Where the edge takes log lines, on 127.0.0.1. */
+  logPort: number
+  /** What each log line begins with, so that nobody else can write one: hex digits. */
+  logSecret: string
+  connectTimeout: number
+  timeouts: HaproxyTimeouts
+  tunnelTimeout: number
+}
+
+/** A setting that must not be pasted into a configuration. */
+export class RenderError extends Error {
+  readonly code = 'render'
+}
+
+/** Every file HAProxy reads or is reached by, below its directory. */
+export function haproxyPaths(directory: string) {
+  return {
+    config: `${directory}/haproxy.cfg`,
+    lua: `${directory}/postern.lua`,
+    page: (name: string) => `${directory}/pages/${name}.html`,
+    pages: `${directory}/pages`,
+    routes: `${directory}/routes.map`,
+    lists: `${directory}/lists.map`,
+    nodes: `${directory}/nodes.map`,
+    certificates: `${directory}/certs`,
+    certificate: (id: number) => `${directory}/certs/${id}.pem`,
+    certificateList: `${directory}/certs.list`,
+    socket: `${directory}/admin.sock`,
+    output: `${directory}/haproxy.log`,
+    pid: `${directory}/haproxy.pid`,
+    logPort: `${directory}/log-port`,
+    logSecret: `${directory}/log-secret`,
+  } as const
+}
+export type HaproxyPaths = ReturnType<typeof haproxyPaths>
+
+/** A way from one part of HAProxy to the next, through a socket that only HAProxy reaches. */
+export type Lane = 'h1' | 'h2' | 'once' | 'grpc' | 'drain'
+
+/**
+ * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does
+ * not let root change what is another's already.
+ */
+export function laneBind(options: HaproxyOptions, lane: Lane): string {
+  const access = options.user === null ? 'mode 600' : `mode 660 gid ${options.user.gid}`
+  return `unix@${options.lanes}/${lane}.sock ${access} accept-proxy`
+}
+
+/** What the part before dials. It tells who the visitor is, and in the unique id what it knows of the request. */
+export function laneServer(options: HaproxyOptions, lane: Lane): string {
+  return `${socketInside(options, `${options.lanes}/${lane}.sock`)} send-proxy-v2 proxy-v2-options unique-id`
+}
+
+/** A socket as HAProxy dials it, from within its chroot when it has one. */
+export function socketInside({ root, user }: HaproxyOptions, path: string): string {
+  return `unix@${user === null ? path : path.slice(root.length)}`
+}
