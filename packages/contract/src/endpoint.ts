@@ -9,7 +9,7 @@ import type { Role } from './auth.ts'
 export type AuthKind = 'none' | 'session' | 'download' | 'stream' | 'session or node' | 'node' | 'edge'
 
 /** What an endpoint is about, as a 404 names it. */
-export type Noun = 'Server' | 'Account' | 'Node' | 'Domain' | 'Service' | 'Edge'
+export type Noun = 'Server' | 'Account' | 'Node' | 'Token' | 'Domain' | 'Service' | 'Edge'
 
 interface Address {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'

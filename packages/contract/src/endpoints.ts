@@ -4,11 +4,13 @@ import { machines } from './endpoints/machines.ts'
 import { nodes } from './endpoints/nodes.ts'
 import { server } from './endpoints/server.ts'
 import { services } from './endpoints/services.ts'
+import { tokens } from './endpoints/tokens.ts'
 
 /** Every call of the API: where it is, what it is about, who may make it, what it takes and what it answers. */
 export const endpoints = {
   ...server,
   ...nodes,
+  ...tokens,
   ...domains,
   ...services,
   ...machines,

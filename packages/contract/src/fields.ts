@@ -61,6 +61,15 @@ export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.tra
 export const port = z.int(MESSAGES.port).check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
 export const time = z.string()
 
+/** A moment with any offset, which comes out in UTC. The last years of the calendar would be no RFC 3339 elsewhere. */
+export const instant = z.pipe(
+  z.iso.datetime({ offset: true, error: MESSAGES.date }).check(
+    z.maxLength(40, MESSAGES.date),
+    z.refine((text) => Date.parse(text) < Date.UTC(9999, 0), MESSAGES.date),
+  ),
+  z.transform((text: string) => new Date(text).toISOString()),
+)
+
 /** A domain name; what a person typed comes out in its one spelling. Wildcards get a reason of their own. */
 export const domainName = z.pipe(
   z

@@ -9,6 +9,7 @@ export const LIMITS = {
   defaultHttpPort: 80,
   ipListEntries: 1000,
   gatewayNetworks: 50,
+  tokensPerNode: 100,
   handshakeStale: 180_000,
   logLines: 1000,
   logLineLength: 2048,

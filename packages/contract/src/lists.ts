@@ -13,6 +13,9 @@ export const pageQuery = {
   limit: z.optional(count(LIMITS.maxPageSize)),
 }
 
+/** Finds rows that have this in one of their texts, in whatever case. */
+export const searchText = z.optional(z.string().check(z.trim(), z.normalize('NFC'), z.maxLength(253)))
+
 /** `orderBy=<field>,asc|desc`, the field from a fixed list. */
 export function orderBy<const F extends readonly [string, ...string[]]>(fields: F) {
   return z.optional(

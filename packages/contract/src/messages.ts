@@ -19,6 +19,8 @@ export const MESSAGES = {
   privateSubnet:
     'must be a private network, inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or fc00::/7',
   array: 'must be an array',
+  date: 'must be a valid date',
+  pastDate: 'must be today or later',
   controlCharacters: 'must not contain control characters or invisible marks',
   unknownField: 'is not a known field',
   selfSignedOnly: 'Self-Signed when skipping domain validation',

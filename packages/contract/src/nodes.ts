@@ -2,7 +2,7 @@ import { isIp } from '@postern/net/ip'
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
-import { listOrPage, orderBy, pageQuery } from './lists.ts'
+import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 import { MESSAGES } from './messages.ts'
 
 export const GatewayNetwork = z.strictObject({ interface: f.interfaceName, subnet: f.subnet })
@@ -66,6 +66,8 @@ export const Node = z.object({
   transferTx: z.number(),
   /** How many services are deleted together with the node. */
   services: z.number(),
+  /** How many access tokens end with it. */
+  tokens: z.number(),
   created_at: f.time,
   updated_at: f.time,
 })
@@ -80,7 +82,7 @@ const NODE_ORDER = ['name', 'created_at', 'transferRx', 'transferTx', 'latestHan
 const nodeQuery = {
   ...pageQuery,
   type: z.optional(z.enum(['nodes', 'gateways'])),
-  search: z.optional(z.string().check(z.trim(), z.normalize('NFC'), z.maxLength(253))),
+  search: searchText,
   orderBy: orderBy(NODE_ORDER),
 }
 export const NodeQuery = z.strictObject(nodeQuery)

@@ -20,6 +20,7 @@ const node = {
   latestHandshakeTimestamp: null,
   transferRx: 0,
   transferTx: 0,
+  tokens: 1,
   services: 0,
   created_at: '',
   updated_at: '',

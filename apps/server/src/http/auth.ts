@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
-import { findNodeByToken, isNodeToken } from '../core/nodes/tokens.ts'
+import { findNodeByToken, isNodeToken } from '../core/nodes/token-check.ts'
 import type { Caller, EdgeCaller, NodeCaller, SessionCaller } from './callers.ts'
 
 /**

@@ -40,6 +40,16 @@ export function keepQuiet(socket: WebSocket, stream: Socket): void {
   socket.on('close', () => clearInterval(timer))
 }
 
+/** How long a client may take to say goodbye as well. */
+const FAREWELL_MS = 1000
+
+/** Ends a connection whose right to be there is over; a client that does not answer is cut off. */
+export function endSocket(socket: WebSocket, why: string): void {
+  socket.close(1008, why)
+  const timer = setTimeout(() => socket.terminate(), FAREWELL_MS)
+  socket.on('close', () => clearTimeout(timer))
+}
+
 export function sendFrame(socket: WebSocket, message: unknown): void {
   if (socket.readyState !== socket.OPEN) return
   if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate()

@@ -161,7 +161,7 @@ describe('the socket', () => {
     })
     await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
     await client.delete(`/api/nodes/${node.id}`)
-    await until('the end', () => reason === 'the node was deleted')
+    await until('the end', () => reason === 'the access token was deleted')
   })
 
   it('outlives a database that cannot be read: the node is still there', async () => {
@@ -176,7 +176,7 @@ describe('the socket', () => {
     await broken.context.db.destroy()
     broken.context.bus.emit({ kind: 'changed', revision: 99, touched: { nodes: [id] } })
     await until('the second hint', () => hints === 2)
-    await until('the log', () => broken.logged().includes('it is not known whether a node is still there'))
+    await until('the log', () => broken.logged().includes('it is not known whether a token still holds'))
     const answered = new Promise((resolve) => socket.once('pong', () => resolve('open')))
     const closed = new Promise((resolve) => socket.once('close', () => resolve('closed')))
     socket.ping()

@@ -2,12 +2,10 @@ import type { AgentHint } from '@postern/contract/agent'
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
-import type { Context } from '../context.ts'
-import { NotFoundError } from '../core/errors.ts'
 import { getAgentConfig } from '../core/nodes/agent-config.ts'
 import { registerNodeKey } from '../core/nodes/keys.ts'
-import { getNodeRow } from '../core/nodes/records.ts'
-import { keepAlive, keepQuiet, sendFrame } from '../http/frames.ts'
+import { watchToken } from '../core/nodes/token-check.ts'
+import { endSocket, keepAlive, keepQuiet, sendFrame } from '../http/frames.ts'
 import { route } from '../http/route.ts'
 import { socketRoute } from '../http/socket.ts'
 
@@ -29,24 +27,21 @@ export function agentRoutes(app: FastifyInstance): void {
     const stop = context.bus.listen((hint) => {
       if (hint.kind !== 'changed' || !hint.touched.nodes?.includes(caller.nodeId)) return
       sendFrame(socket, CHANGED)
-      void endWithNode(context, caller.nodeId, socket)
+    })
+    const stopWatching = watchToken(context, caller, (why) => {
+      // The agent asks then, and learns from the answer that its token is over.
+      sendFrame(socket, CHANGED)
+      endSocket(socket, why)
     })
     // What changed while the agent was away it learns by this first hint.
     sendFrame(socket, CHANGED)
     socket.on('message', () => socket.close(1008, 'nothing is expected here'))
-    socket.on('close', stop)
+    socket.on('close', () => {
+      stop()
+      stopWatching()
+    })
     socket.on('error', () => socket.terminate())
   })
-}
-
-/** A deleted node's agent must not hear on; when it comes back it learns that its token is gone. */
-async function endWithNode({ db, log }: Context, nodeId: number, socket: WebSocket): Promise<void> {
-  try {
-    await getNodeRow(db, nodeId)
-  } catch (err) {
-    if (err instanceof NotFoundError) socket.close(1000, 'the node was deleted')
-    else log.error({ err }, 'it is not known whether a node is still there')
-  }
 }
 
 /** The oldest of too many is dropped: it may be the one whose other end is long gone. */

@@ -12,6 +12,7 @@ import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { nodeRoutes } from './nodes.ts'
 import { serviceRoutes } from './services.ts'
+import { tokenRoutes } from './tokens.ts'
 
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
@@ -19,6 +20,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   authRoutes,
   configRoutes,
   nodeRoutes,
+  tokenRoutes,
   domainRoutes,
   serviceRoutes,
   edgesRoutes,

@@ -9,7 +9,7 @@ import { NotFoundError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { checkNode } from './checks.ts'
 import { formOf, getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
-import { createNodeToken } from './tokens.ts'
+import { insertToken } from './tokens.ts'
 
 type Tx = Transaction<Database>
 
@@ -40,7 +40,7 @@ export async function createNode(context: Context, actor: string, form: NodeForm
       })
       .returning('id')
       .executeTakeFirstOrThrow()
-    const token = await createNodeToken(context, tx, row.id, 'default')
+    const { token } = await insertToken(context, tx, row.id, { name: 'default', expireAt: null })
     return { value: { id: row.id, token }, touched: { nodes: [row.id] } }
   })
   return { ...(await getNode(context, id)), token }

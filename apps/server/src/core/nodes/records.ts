@@ -23,13 +23,17 @@ const COLUMNS = [
   'updated_at',
 ] as const
 
-type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | 'id'> & { services: number }
+type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | 'id'> & {
+  services: number
+  tokens: number
+}
 
 /** Selects what `toNode` needs. */
 export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>) {
   return query
     .select(COLUMNS)
     .select(sql<number>`(SELECT count(*) FROM services WHERE services.node_id = nodes.id)`.as('services'))
+    .select(sql<number>`(SELECT count(*) FROM node_tokens WHERE node_id = nodes.id)`.as('tokens'))
 }
 
 /** A node as the API tells it. */
@@ -54,6 +58,7 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: 
     transferRx: figures?.rx ?? 0,
     transferTx: figures?.tx ?? 0,
     services: row.services,
+    tokens: row.tokens,
     created_at: row.created_at,
     updated_at: row.updated_at,
   }

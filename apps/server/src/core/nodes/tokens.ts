@@ -1,51 +1,164 @@
+import { LIMITS } from '@postern/contract/limits'
+import type { Page } from '@postern/contract/lists'
+import { MESSAGES } from '@postern/contract/messages'
+import type { CreatedPat, Pat, PatForm, PatQuery } from '@postern/contract/pats'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
+import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { hashToken } from '../accounts/token-hash.ts'
-import { ForbiddenError } from '../errors.ts'
+import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
+import { getNodeRow } from './records.ts'
 
-export function isNodeToken(token: string): boolean {
-  return token.startsWith(TOKEN_PREFIXES.node)
+type Tx = Transaction<Database>
+
+const DAY_MS = 86_400_000
+
+/** Names one token: of another node it does not exist. */
+export interface TokenKey {
+  nodeId: number
+  id: number
 }
 
-/** @returns the token's value, which is only kept as a hash. */
-export async function createNodeToken(
+/** The newest first unless ordered otherwise. @throws NotFoundError, ConflictError for the local node */
+export async function listTokens(
   context: Context,
-  tx: Transaction<Database>,
   nodeId: number,
-  name: string,
-): Promise<string> {
+  query: PatQuery,
+): Promise<Page<Pat> | Pat[]> {
+  await requireTokenNode(context.db, nodeId)
+  const text = query.search?.toLowerCase() ?? ''
+  // A node has so few that they are sought and sorted here, in Unicode, which SQLite does not know.
+  const all = (await selectTokens(context.db, nodeId).execute()).map(toPat)
+  const found = all.filter(({ name }) => name.toLowerCase().includes(text)).sort(comparisonFor(query.orderBy))
+  const { page = 1, limit } = query
+  if (limit === undefined) return found
+  return { data: found.slice((page - 1) * limit, page * limit), page, limit, total: found.length }
+}
+
+function comparisonFor(order: PatQuery['orderBy']): (a: Pat, b: Pat) => number {
+  const keyOf = ({ name, created_at }: Pat) => (order?.field === 'name' ? name.toLowerCase() : created_at)
+  const sign = order?.direction === 'asc' ? 1 : -1
+  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+  return (a, b) => sign * (compare(keyOf(a), keyOf(b)) || a.id - b.id)
+}
+
+/** @returns the token with its value, which is only told now. @throws NotFoundError, ValidationError, ConflictError */
+export async function createToken(
+  context: Context,
+  actor: string,
+  nodeId: number,
+  form: PatForm,
+): Promise<CreatedPat> {
+  const expireAt = settleExpiry(context, form.expireAt)
+  const what = `access token of node ${nodeId} created`
+  return await change(context, { actor, what }, async (tx) => {
+    await requireTokenNode(tx, nodeId)
+    await requireRoom(tx, nodeId)
+    const { id, token } = await insertToken(context, tx, nodeId, { name: form.name, expireAt })
+    return { value: { ...(await getToken(tx, { nodeId, id })), token }, touched: { nodes: [nodeId] } }
+  })
+}
+
+/** Also the first token of a node, which is made together with it. */
+export async function insertToken(context: Context, tx: Tx, nodeId: number, { name, expireAt }: PatForm) {
   const token = TOKEN_PREFIXES.node + context.randomBytes(32).toString('base64url')
   const now = new Date(context.clock()).toISOString()
-  await tx
+  const { id } = await tx
     .insertInto('node_tokens')
     .values({
       node_id: nodeId,
       name,
       token_hash: hashToken(token),
+      expire_at: expireAt,
       revoked: 0,
       created_at: now,
       updated_at: now,
     })
-    .execute()
-  return token
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return { id, token }
 }
 
-/** @throws ForbiddenError when the token is known, but revoked or expired. */
-export async function findNodeByToken(
+/** Some clients name a day by its local midnight: today's is over, and means the day that it begins. */
+function settleExpiry({ clock }: Context, expireAt: string | null): string | null {
+  if (expireAt === null) return null
+  const [at, now] = [Date.parse(expireAt), clock()]
+  if (at > now) return expireAt
+  if (now - at < DAY_MS) return new Date(at + DAY_MS).toISOString()
+  throw new ValidationError([{ field: 'expireAt', message: MESSAGES.pastDate }])
+}
+
+/** The token is refused from the next request on. @throws NotFoundError, ConflictError for the local node */
+export async function revokeToken(context: Context, actor: string, key: TokenKey): Promise<Pat> {
+  return await changeToken(context, actor, key, 'revoked', async (tx, { updated_at }) => {
+    const time = nextTime(context.clock(), updated_at)
+    await tx
+      .updateTable('node_tokens')
+      .set({ revoked: 1, updated_at: time })
+      .where('id', '=', key.id)
+      .execute()
+    return await getToken(tx, key)
+  })
+}
+
+/** @throws NotFoundError, ConflictError for the local node */
+export async function removeToken(context: Context, actor: string, key: TokenKey): Promise<{ id: number }> {
+  return await changeToken(context, actor, key, 'deleted', async (tx) => {
+    await tx.deleteFrom('node_tokens').where('id', '=', key.id).execute()
+    return { id: key.id }
+  })
+}
+
+async function changeToken<T>(
   context: Context,
-  token: string,
-): Promise<{ tokenId: number; nodeId: number } | undefined> {
-  if (!isNodeToken(token)) return undefined
-  const row = await context.db
+  actor: string,
+  key: TokenKey,
+  what: string,
+  work: (tx: Tx, pat: Pat) => Promise<T>,
+): Promise<T> {
+  const note = { actor, what: `access token ${key.id} of node ${key.nodeId} ${what}` }
+  return await change(context, note, async (tx) => {
+    await requireTokenNode(tx, key.nodeId)
+    return { value: await work(tx, await getToken(tx, key)), touched: { nodes: [key.nodeId] } }
+  })
+}
+
+async function requireTokenNode(db: Kysely<Database>, id: number): Promise<void> {
+  const { is_local } = await getNodeRow(db, id)
+  if (is_local === 1)
+    throw new ConflictError(
+      'The local node is this server itself and needs no access tokens',
+      [],
+      'local_node',
+    )
+}
+
+async function requireRoom(tx: Tx, nodeId: number): Promise<void> {
+  const held = await selectTokens(tx, nodeId).execute()
+  if (held.length >= LIMITS.tokensPerNode)
+    throw new ConflictError(
+      `This node has ${held.length} access tokens, and no room for more. Delete old ones first.`,
+    )
+}
+
+async function getToken(db: Kysely<Database>, { nodeId, id }: TokenKey): Promise<Pat> {
+  const row = await selectTokens(db, nodeId).where('id', '=', id).executeTakeFirst()
+  if (!row) throw new NotFoundError('Token')
+  return toPat(row)
+}
+
+/** Never the hash. */
+function selectTokens(db: Kysely<Database>, nodeId: number) {
+  return db
     .selectFrom('node_tokens')
-    .select(['id', 'node_id', 'revoked', 'expire_at'])
-    .where('token_hash', '=', hashToken(token))
-    .executeTakeFirst()
-  if (!row) return undefined
-  if (row.revoked === 1) throw new ForbiddenError('This access token was revoked', 'token_revoked')
-  if (row.expire_at !== null && Date.parse(row.expire_at) <= context.clock())
-    throw new ForbiddenError('This access token has expired', 'token_expired')
-  return { tokenId: row.id, nodeId: row.node_id }
+    .select(['id', 'node_id', 'name', 'expire_at', 'revoked', 'created_at', 'updated_at'])
+    .where('node_id', '=', nodeId)
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>
+
+function toPat({ node_id, expire_at, revoked, ...rest }: Row): Pat {
+  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1 }
 }

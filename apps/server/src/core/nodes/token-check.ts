@@ -1,0 +1,78 @@
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+import type { Context } from '../../context.ts'
+import { hashToken } from '../accounts/token-hash.ts'
+import { ForbiddenError } from '../errors.ts'
+
+/** The longest wait for an expiry: the machine may sleep, its clock may be set, and a timer of 25 days fires at once. */
+const EXPIRY_CHECK_MS = 60_000
+
+/** What of a token decides whether it is good. */
+interface TokenState {
+  revoked: number
+  expire_at: string | null
+}
+
+export interface NodeToken {
+  tokenId: number
+  nodeId: number
+}
+
+export function isNodeToken(token: string): boolean {
+  return token.startsWith(TOKEN_PREFIXES.node)
+}
+
+/** @throws ForbiddenError when the token is known, but revoked or expired. */
+export async function findNodeByToken(context: Context, token: string): Promise<NodeToken | undefined> {
+  if (!isNodeToken(token)) return undefined
+  const row = await context.db
+    .selectFrom('node_tokens')
+    .select(['id', 'node_id', 'revoked', 'expire_at'])
+    .where('token_hash', '=', hashToken(token))
+    .executeTakeFirst()
+  if (!row) return undefined
+  if (row.revoked === 1) throw new ForbiddenError('This access token was revoked', 'token_revoked')
+  if (msLeft(context, row) <= 0) throw new ForbiddenError('This access token has expired', 'token_expired')
+  return { tokenId: row.id, nodeId: row.node_id }
+}
+
+function msLeft({ clock }: Context, { expire_at }: TokenState): number {
+  return expire_at === null ? Number.POSITIVE_INFINITY : Date.parse(expire_at) - clock()
+}
+
+/**
+ * Watches the token that a connection was opened with, so that the connection does not outlive it.
+ * @param end called when the token is over, with the reason @returns how to stop watching
+ */
+export function watchToken(context: Context, token: NodeToken, end: (why: string) => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const look = async () => {
+    const row = await context.db
+      .selectFrom('node_tokens')
+      .select(['revoked', 'expire_at'])
+      .where('id', '=', token.tokenId)
+      .executeTakeFirst()
+    if (isStopped) return
+    if (!row) return end('the access token was deleted')
+    if (row.revoked === 1) return end('the access token was revoked')
+    waitForExpiry(row)
+  }
+  const waitForExpiry = (row: TokenState) => {
+    clearTimeout(timer)
+    const left = msLeft(context, row)
+    if (left <= 0) return end('the access token has expired')
+    if (row.expire_at !== null) timer = setTimeout(() => waitForExpiry(row), Math.min(left, EXPIRY_CHECK_MS))
+  }
+  const lookOrLog = () =>
+    void look().catch((err) => context.log.error({ err }, 'it is not known whether a token still holds'))
+  const stopListening = context.bus.listen((hint) => {
+    if (hint.kind === 'changed' && hint.touched.nodes?.includes(token.nodeId)) lookOrLog()
+  })
+  // It may have ended between the check of the request and this line.
+  lookOrLog()
+  return () => {
+    isStopped = true
+    stopListening()
+    clearTimeout(timer)
+  }
+}
