@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import type { Config } from '@postern/contract/config'
+import type { Node } from '@postern/contract/nodes'
+import type { CreatedPat, Pat } from '@postern/contract/pats'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startNodeExporter } from '@postern/testkit/lab/upstreams'
@@ -50,6 +52,26 @@ it('publishes a service of a second host by the lines of the README alone', asyn
     return found.status === 200 ? found : undefined
   })
   expect(answer.body).toContain('node_exporter_build_info')
+})
+
+it('is told when its token was revoked, and goes on with another', async () => {
+  const { api } = installation
+  const nodes = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
+  const pats = `/api/nodes/${nodes[0]?.id}/pats`
+  const [token] = (await api.call('GET', pats)).json as Pat[]
+  await api.call('PATCH', `${pats}/${token?.id}/revoke`)
+  const status = await until('the agent to know', async () => {
+    const outcome = await onSecondHost(`${home}/postern status --config-dir ${home}/etc`)
+    return outcome.code === 7 ? outcome : undefined
+  })
+  expect(status.stdout).toContain(
+    "The token of this machine was revoked. Add a token on the node's page in the console, and run postern connect with it.",
+  )
+  const { token: fresh } = (await api.call('POST', pats, { name: 'second' })).json as CreatedPat
+  const connected = await onSecondHost(
+    `echo ${fresh} | ${home}/postern connect --token - --no-service --config-dir ${home}/etc`,
+  )
+  expect(connected).toMatchObject({ code: 0, stderr: '' })
 })
 
 function lineOfReadme(start: string): string {

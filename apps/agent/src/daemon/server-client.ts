@@ -68,9 +68,14 @@ function refusal(url: URL, answer: HttpAnswer): AgentError {
     return new AgentError('server-answer', `${url.host} answers ${answer.status}: is this a Postern server?`)
   const words = printable(said.message)
   if ([401, 403, 404].includes(answer.status))
-    return new AgentError(
-      'token-refused',
-      `The server refuses the token (${words}). It was revoked, or its node was deleted, or it is mistyped.`,
-    )
+    return new AgentError('token-refused', `${refusedToken(said, words)} ${NEW_TOKEN}`)
   return new AgentError('server-answer', `The server answers ${answer.status}: ${words}`)
+}
+
+const NEW_TOKEN = "Add a token on the node's page in the console, and run postern connect with it."
+
+function refusedToken({ code }: ErrorBody, words: string): string {
+  if (code === 'token_revoked') return 'The token of this machine was revoked.'
+  if (code === 'token_expired') return 'The token of this machine has expired.'
+  return `The server refuses the token (${words}): it or its node was deleted, or it is mistyped.`
 }

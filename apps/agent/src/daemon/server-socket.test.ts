@@ -54,3 +54,11 @@ test.each([
   await new Promise((resolve) => setTimeout(resolve, 2500))
   expect(sockets).toHaveLength(1)
 })
+
+test('a server that refuses the token is asked for the reason', async () => {
+  const [first] = sockets
+  server.options.verifyClient = (_: unknown, answer: (isGood: boolean, status: number) => void) =>
+    answer(false, 403)
+  first?.close()
+  await until('a hint', () => hints === 2)
+})

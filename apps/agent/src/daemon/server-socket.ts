@@ -14,7 +14,7 @@ export interface ServerSocket {
 }
 
 export interface SocketEvents {
-  /** Connected, or told of a change: in both cases it is time to read the configuration. */
+  /** Connected, refused, or told of a change: each time it is time to read the configuration. */
   onHint(): void
   random(): number
 }
@@ -63,7 +63,11 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
       return false
     }
     current.on('unexpected-response', (outgoing, answer) => {
-      if ([401, 403, 404].includes(answer.statusCode ?? 0)) backoff = refused
+      if ([401, 403, 404].includes(answer.statusCode ?? 0)) {
+        backoff = refused
+        // The answer to the question for the configuration says in words why.
+        hints.call()
+      }
       outgoing.destroy()
       current.terminate()
     })
