@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import { type MigrateOptions, migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
 import type { Database, LiveDatabase } from './schema.ts'
@@ -65,20 +65,34 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (error.errcode === 11 || error.errcode === 26)
 }
 
+/** Preparing a statement takes longer than running most of them, and few different ones are in use. */
+const KEPT_STATEMENTS = 200
+/** A statement with very many values is not likely to come again. */
+const KEPT_LENGTH = 4000
+
 /** Node's driver in the shape of the one that Kysely knows. */
 function forKysely(database: DatabaseSync): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>()
   return {
     close: () => database.close(),
     prepare(sql) {
-      const statement = database.prepare(sql)
-      // Kysely passes on what the typed tables admit: texts and numbers.
-      const bind = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...bind(parameters)),
-        run: (parameters) => statement.run(...bind(parameters)),
-        iterate: (parameters) => statement.iterate(...bind(parameters)),
-      }
+      const statement = kept.get(sql) ?? toStatement(database.prepare(sql))
+      kept.delete(sql)
+      if (sql.length <= KEPT_LENGTH) kept.set(sql, statement)
+      const [oldest] = kept.keys()
+      if (kept.size > KEPT_STATEMENTS && oldest !== undefined) kept.delete(oldest)
+      return statement
     },
+  }
+}
+
+function toStatement(statement: StatementSync): SqliteStatement {
+  // Kysely passes on what the typed tables admit: texts and numbers.
+  const bind = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...bind(parameters)),
+    run: (parameters) => statement.run(...bind(parameters)),
+    iterate: (parameters) => statement.iterate(...bind(parameters)),
   }
 }

@@ -13,53 +13,52 @@ export interface AddressBook {
   release(address4: string): void
 }
 
-/** How many /24 a /16 has. */
-const BLOCKS = 256
+/** In every /24 .0, .1 and .255 are reserved. */
+const FIRST_HOST = 2
+const HOSTS = 253
+/** Addresses of the whole /16 that nodes can have. */
+const PLACES = 256 * HOSTS
+/** How many addresses are looked up in one statement, at first and at most. */
+const FEW = 8
+const MANY = 1024
 
-/** Remembers below which /24 nothing is free, so that it need not look at all nodes again for each new one. */
+/** Remembers below which address none is free, so that a new node costs a look at a few, however many there are. */
 export function createAddressBook(network4: string): AddressBook {
   const network = network4.split('.').slice(0, 2).join('.')
   let first = 0
-  const findFrom = async (db: Kysely<Database>, start: number) => {
-    for (let block = start; block < BLOCKS; block++) {
-      const free = await findFreeIn(db, `${network}.${block}.`)
-      if (free === undefined) continue
-      first = block
-      return free
-    }
-    return undefined
-  }
   return {
     async next(db) {
-      const free = (await findFrom(db, first)) ?? (await findFrom(db, 0))
-      if (free === undefined) throw new ConflictError('The tunnel network has no free address left')
-      return free
+      for (let count = FEW; first < PLACES; count = Math.min(2 * count, MANY)) {
+        const free = await findFree(db, network, first, count)
+        first = free ?? first + count
+        if (free !== undefined) return addressAt(network, free)
+      }
+      throw new ConflictError('The tunnel network has no free address left')
     },
     release(address4) {
-      const block = Number(address4.split('.')[2])
-      if (block < first) first = block
+      const [, , block, host] = address4.split('.').map(Number)
+      first = Math.min(first, (block ?? 0) * HOSTS + (host ?? 0) - FIRST_HOST)
     },
   }
 }
 
-/** @param prefix of a /24, like `10.64.3.` */
-async function findFreeIn(db: Kysely<Database>, prefix: string): Promise<string | undefined> {
-  const rows = await db
-    .selectFrom('nodes')
-    .select('address')
-    .where('address', '>=', prefix)
-    // The character after the point, so that the index finds just those that begin with the prefix.
-    .where('address', '<', prefix.replace(/\.$/, '/'))
-    .execute()
-  const taken = new Set(rows.map(({ address }) => address))
-  for (let last = FIRST_HOST; last <= LAST_HOST; last++)
-    if (!taken.has(`${prefix}${last}`)) return `${prefix}${last}`
-  return undefined
+function addressAt(network: string, place: number): string {
+  return `${network}.${Math.floor(place / HOSTS)}.${FIRST_HOST + (place % HOSTS)}`
 }
 
-/** In every /24 .0, .1 and .255 are reserved. */
-const FIRST_HOST = 2
-const LAST_HOST = 254
+/** @returns the first place of these that no node has */
+async function findFree(
+  db: Kysely<Database>,
+  network: string,
+  first: number,
+  count: number,
+): Promise<number | undefined> {
+  const places = Array.from({ length: Math.min(count, PLACES - first) }, (_, index) => first + index)
+  const addresses = places.map((place) => addressAt(network, place))
+  const rows = await db.selectFrom('nodes').select('address').where('address', 'in', addresses).execute()
+  const taken = new Set(rows.map(({ address }) => address))
+  return places.find((_, index) => !taken.has(addresses[index] ?? ''))
+}
 
 /** Why a typed IPv4 address cannot be a node's, or undefined. */
 export function findAddressProblem(network4: string, address4: string): string | undefined {
