@@ -115,6 +115,14 @@ describe('the backend host', () => {
     )
   })
 
+  it('of the local node is not behind a gateway', async () => {
+    const [error] = errorsOf(await create(local, fresh({ backendHost: '192.168.7.2' })))
+    expect(error).toMatchObject({
+      field: 'backendHost',
+      message: expect.stringContaining('lies behind a gateway'),
+    })
+  })
+
   it.each([
     ['127.0.0.1', 3000],
     ['127.9.9.9', 443],

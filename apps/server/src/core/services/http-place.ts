@@ -62,7 +62,7 @@ async function findProblems(
     .where('system', '=', 1)
     .executeTakeFirst()
   return findServiceProblems(form, {
-    ...(await readSurroundings(context, db)),
+    ...(await readSurroundings(context, db, node)),
     node,
     publicHost: context.config.publicHost,
     consoleDomain: console?.domain,
