@@ -33,7 +33,11 @@ export default defineConfig({
       {
         test: {
           name: 'net',
-          include: ['tests/net/**/*.test.ts', '{apps,packages}/**/*.net.test.ts'],
+          include: [
+            'tests/net/**/*.test.ts',
+            'tests/conformance/**/*.test.ts',
+            '{apps,packages}/**/*.net.test.ts',
+          ],
           ...patient,
           ...twoAtATime,
         },

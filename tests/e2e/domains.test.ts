@@ -1,15 +1,15 @@
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
 })
 afterAll(async () => {
   edge?.close()

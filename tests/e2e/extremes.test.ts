@@ -1,5 +1,5 @@
 import type { CreatedNode } from '@postern/contract/nodes'
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
 import { label, type Site, startSite } from './harness.ts'
@@ -13,7 +13,7 @@ const LONG_PATH = `/${'pfad-ohne-ende/'.repeat(12)}ende`
 
 let site: Site
 let empty: Site
-let edge: PaperEdge
+let edge: FakeEdge
 let node: CreatedNode
 let service: number
 
@@ -38,7 +38,7 @@ const emptyScenes: Scene[] = [
 
 beforeAll(async () => {
   ;[site, empty] = await Promise.all([startSite(), startSite()])
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
   const gatewayNetworks = Array.from({ length: 40 }, (_, index) => ({
     interface: `eth${index}`,
     subnet: `192.168.${100 + index}.0/24`,

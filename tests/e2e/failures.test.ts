@@ -1,5 +1,5 @@
 import type { Edge } from '@postern/contract/edge'
-import { connectPaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
@@ -132,7 +132,7 @@ describe('a record that cannot be had', () => {
 
 describe('the data plane', () => {
   it('that misses a part or fails in one is on every page, in the words of the part', async () => {
-    const edge = await connectPaperEdge(site.paths)
+    const edge = await connectFakeEdge(site.paths)
     const wireguard = { state: 'missing', detail: 'Neither the kernel nor wireguard-go is there' } as const
     const haproxy = { state: 'failed', detail: 'Port 443 is taken by nginx' } as const
     await edge.setDataPlane({ wireguard, haproxy })

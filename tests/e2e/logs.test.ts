@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService } from '@postern/contract/services'
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
@@ -10,12 +10,12 @@ import { type Site, startSite } from './harness.ts'
 import { expectClipboard } from './steps.ts'
 
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 let node: CreatedNode
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
   node = await site.api.createNode({ name: 'office' })
 })
 afterAll(async () => {

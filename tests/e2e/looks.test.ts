@@ -1,4 +1,4 @@
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
@@ -7,7 +7,7 @@ import { lookAt, type Scene } from './scenes.ts'
 
 /** Every page and every dialog of a small company. */
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 let office: number
 let grafana: number
 
@@ -34,7 +34,7 @@ const scenes: Scene[] = [
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
   await furnish()
 })
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
 import { callApi } from '@postern/testkit/api'
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
@@ -11,11 +11,11 @@ import { label, type Site, startSite } from './harness.ts'
 import { choose, expectClipboard, menuItems } from './steps.ts'
 
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
 })
 afterAll(async () => {
   edge?.close()

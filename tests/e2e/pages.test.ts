@@ -1,5 +1,5 @@
 import type { CreatedNode } from '@postern/contract/nodes'
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
@@ -8,12 +8,12 @@ import { choose, menuItems, rowOf } from './steps.ts'
 
 /** Words, titles and places that the specification names. */
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 let gateway: CreatedNode
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
   gateway = await site.api.createNode({
     name: 'office',
     isGateway: true,

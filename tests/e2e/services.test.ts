@@ -1,6 +1,6 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService } from '@postern/contract/services'
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
@@ -8,12 +8,12 @@ import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
 
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 let node: CreatedNode
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
   node = await site.api.createNode({ name: 'office' })
 })
 afterAll(async () => {
@@ -206,7 +206,7 @@ describe('the live log of a service', () => {
       .first()
       .waitFor()
     await site.startServer()
-    edge = await connectPaperEdge(site.paths)
+    edge = await connectFakeEdge(site.paths)
     await until('the edge to be asked again', () => edge.watched().includes(service.id))
     edge.log(service.id, '[INFO] 2026-11-21T10:00:09.123Z 203.0.113.5 "GET /three" 200 1.2KB 14ms')
     await page.getByText('"GET /three" 200').waitFor()

@@ -1,4 +1,4 @@
-import { connectPaperEdge, type PaperEdge } from '@postern/testkit/paper-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
 import { expect } from './expect.ts'
@@ -7,11 +7,11 @@ import { expectFocus } from './steps.ts'
 
 /** Two people edit the same thing: the later one is told, and may load what the first one saved. */
 let site: Site
-let edge: PaperEdge
+let edge: FakeEdge
 
 beforeAll(async () => {
   site = await startSite()
-  edge = await connectPaperEdge(site.paths)
+  edge = await connectFakeEdge(site.paths)
 })
 afterAll(async () => {
   edge?.close()

@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
 import { makeKeys, makePeer, makeRoute, makeState } from '../test/factories.ts'
-import { type FakeServer, startFakeServer } from '../test/fake-server.ts'
+import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
 import { type Lab, startLab } from '../test/lab.ts'
 import { pathsIn } from '../test/start-edge.ts'
 

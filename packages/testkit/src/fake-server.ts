@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import {
   type DesiredState,
   peersSectionOf,
@@ -9,10 +9,14 @@ import {
 } from '@postern/contract/desired-state'
 import { type EdgeHint, EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
+import type { ErrorBody } from '@postern/contract/errors'
 import type { InstallationPaths } from '@postern/contract/installation'
 import { type WebSocket, WebSocketServer } from 'ws'
 
-/** The server's side of the protocol over its real socket, with a state that a test sets. */
+/**
+ * The server's side of an edge's protocol over its real socket, with a state that a test sets.
+ * tests/conformance holds it and the real server to the same.
+ */
 export interface FakeServer {
   /** What it answers with; setting it tells nobody. */
   state: DesiredState
@@ -33,24 +37,14 @@ const TOKEN = 'token-of-the-edge'
 export async function startFakeServer(paths: InstallationPaths, state: DesiredState): Promise<FakeServer> {
   writeFileSync(paths.edgeToken, `${TOKEN}\n`)
   const sockets = new Set<WebSocket>()
-  const http = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const isOurs =
-      request.url === endpoints.edgeState.path && request.headers.authorization === `Bearer ${TOKEN}`
-    if (!isOurs) return void response.writeHead(401).end('{}')
-    const { known } = StateRequest.parse(JSON.parse(Buffer.concat(chunks).toString()))
-    fake.fetches.push(known)
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(fake.answerWith ?? answerTo(fake.state, known)))
-  })
+  const http = createServer((request, response) => void answer(fake, request, response))
   const fake: FakeServer = {
     state,
     messages: [],
     fetches: [],
     answerWith: undefined,
     hint(hint) {
-      for (const socket of sockets) socket.send(JSON.stringify(hint))
+      for (const socket of sockets) tell(socket, hint)
     },
     isConnected: () => sockets.size > 0,
     dropConnections() {
@@ -69,17 +63,51 @@ export async function startFakeServer(paths: InstallationPaths, state: DesiredSt
   return fake
 }
 
+async function answer(fake: FakeServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const say = (status: number, body: unknown) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  const refuse = (status: number, code: ErrorBody['code']) => say(status, { message: 'Refused', code })
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  if (request.url !== endpoints.edgeState.path) return void refuse(404, 'not_found')
+  if (!isOurEdge(request)) return void refuse(401, 'unauthenticated')
+  const asked = StateRequest.safeParse(parseJson(Buffer.concat(chunks).toString()))
+  if (!asked.success) return void refuse(422, 'validation')
+  fake.fetches.push(asked.data.known)
+  say(200, fake.answerWith ?? answerTo(fake.state, asked.data.known))
+}
+
+/** The newer connection wins, and learns at once what it missed. */
 function acceptSockets(http: Server, sockets: Set<WebSocket>, fake: FakeServer): void {
   const wss = new WebSocketServer({ noServer: true })
   http.on('upgrade', (request, socket, head) => {
-    if (request.url !== endpoints.edgeSocket.path || request.headers.authorization !== `Bearer ${TOKEN}`)
+    if (request.url !== endpoints.edgeSocket.path || !isOurEdge(request))
       return socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
     wss.handleUpgrade(request, socket, head, (ws) => {
+      for (const before of sockets) before.close(1000)
       sockets.add(ws)
       ws.on('close', () => sockets.delete(ws))
-      ws.on('message', (data) => fake.messages.push(EdgeMessage.parse(JSON.parse(String(data)))))
+      ws.on('message', (data) => {
+        const message = EdgeMessage.safeParse(parseJson(String(data)))
+        if (message.success) fake.messages.push(message.data)
+        else ws.close(1008)
+      })
+      tell(ws, { type: 'watch', services: [] })
+      tell(ws, { type: 'changed', revision: fake.state.revision })
     })
   })
+}
+
+const isOurEdge = ({ headers }: IncomingMessage) => headers.authorization === `Bearer ${TOKEN}`
+const tell = (socket: WebSocket, hint: EdgeHint) => socket.send(JSON.stringify(hint))
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Refused by the schema, like anything else that is not of the protocol.
+    return undefined
+  }
 }
 
 function answerTo(state: DesiredState, known: Record<string, string>) {

@@ -15,10 +15,10 @@ import { callApi } from './api.ts'
 import { ALL_OK, connectEdgeClient, edgeToken } from './edge-client.ts'
 
 /**
- * An edge on paper, for tests of the console: it speaks the contract over the real socket and says what a test
- * wants it to have seen. The real data plane is shown by tests/net.
+ * An edge without a data plane, for tests of the console: it speaks the contract over the real socket and says what
+ * a test wants it to have seen. tests/conformance holds it and the real edge to the same.
  */
-export interface PaperEdge {
+export interface FakeEdge {
   /** The last state it fetched. */
   state(): StateAnswer | undefined
   /** The services whose log lines the server wants. */
@@ -34,7 +34,7 @@ export interface PaperEdge {
   close(): void
 }
 
-export async function connectPaperEdge(paths: InstallationPaths): Promise<PaperEdge> {
+export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdge> {
   let state: StateAnswer | undefined
   let watched: readonly number[] = []
   let report: Partial<EdgeReport> = {}
@@ -56,8 +56,9 @@ export async function connectPaperEdge(paths: InstallationPaths): Promise<PaperE
     const kept = lines.filter(({ service }) => fresh.includes(service))
     if (kept.length > 0) edge.send({ type: 'logs', lines: kept })
   }
-  const epoch = `paper${randomBytes(6).toString('hex')}`
+  const epoch = `fake${randomBytes(6).toString('hex')}`
   const edge = await connectEdgeClient(paths, { epoch, onHint })
+  edge.send({ type: 'backends', isFirst: true, backends: [] })
   await apply()
 
   return {

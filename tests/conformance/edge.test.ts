@@ -1,0 +1,161 @@
+import { routesSectionOf } from '@postern/contract/desired-state'
+import type { EdgeMessage } from '@postern/contract/edge'
+import { connectFakeEdge } from '@postern/testkit/fake-edge'
+import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { findFreePort } from '@postern/testkit/port'
+import { until } from '@postern/testkit/until'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makePeer, makeRoute, makeState } from '../../apps/edge/test/factories.ts'
+import { type Lab, startLab } from '../../apps/edge/test/lab.ts'
+import { pathsIn, startEdge } from '../../apps/edge/test/start-edge.ts'
+
+/** What a server may expect of an edge: the real one and the double of the console's tests are held to the same. */
+interface Subject {
+  log(service: number, text: string): void
+  /** A visitor found that the service's backend refuses connections, or that it answers. */
+  visit(service: number, result: 'refused' | 'answered'): void
+  /** It cannot make this service. */
+  spoil(service: number): Promise<void>
+  /** It has looked at its tunnel. */
+  look(node: number): void
+  close(): Promise<void>
+}
+
+const NODE = 1
+const SERVICE = 1
+
+let lab: Lab
+let server: FakeServer
+beforeAll(async () => {
+  lab = await startLab()
+})
+beforeEach(async () => {
+  const backend = { proto: 'http' as const, host: '127.0.0.1', port: await findFreePort() }
+  const routes = [makeRoute(SERVICE, { node: { kind: 'local' }, backend }), makeRoute(2)]
+  server = await startFakeServer(pathsIn(lab), makeState({ peers: [makePeer(NODE)], routes }))
+})
+afterEach(() => server.close())
+afterAll(() => lab.close())
+
+const said = <T extends EdgeMessage['type']>(type: T) =>
+  server.messages.filter((message): message is Extract<EdgeMessage, { type: T }> => message.type === type)
+const reports = () => said('report').map(({ report }) => report)
+const untilApplied = (revision: number) =>
+  until('the report', () => reports().find(({ applied }) => applied === revision))
+const backends = () => said('backends').flatMap((message) => message.backends)
+const lines = () => said('logs').flatMap((message) => message.lines)
+
+describe.each([
+  ['the real edge', startReal],
+  ['the fake edge', startFake],
+])('%s', (_, startSubject) => {
+  let subject: Subject
+  beforeEach(async () => {
+    subject = await startSubject()
+    await untilApplied(7)
+  })
+  afterEach(() => subject.close())
+
+  test('says hello before all else, and what it applied', async () => {
+    expect(server.messages[0]).toMatchObject({ type: 'hello', version: '0.1.0' })
+    expect(said('hello')).toHaveLength(1)
+    expect(reports().at(-1)).toMatchObject({ wanted: 7, applied: 7, problems: [] })
+  })
+
+  test('has another epoch when it is started again', async () => {
+    await subject.close()
+    subject = await startSubject()
+    await until('the other hello', () => said('hello').length === 2)
+    const [first, second] = said('hello')
+    expect(first?.epoch).not.toBe(second?.epoch)
+  })
+
+  test('fetches what it is told of, and reports it', async () => {
+    const hashes = { ...server.state.hashes, [routesSectionOf(SERVICE)]: 'another' }
+    server.state = { ...server.state, revision: 8, hashes }
+    server.hint({ type: 'changed', revision: 8 })
+    expect(await untilApplied(8)).toMatchObject({ wanted: 8, problems: [] })
+  })
+
+  test('names the service that it cannot make, and has applied the rest', async () => {
+    await subject.spoil(2)
+    const report = await until('the problem', () => reports().find(({ problems }) => problems.length > 0))
+    expect(report.applied).toBe(report.wanted)
+    expect(report.problems).toEqual([{ scope: { kind: 'service', id: 2 }, message: expect.any(String) }])
+  })
+
+  test('forgets with its first words about backends what was said before', async () => {
+    const [first] = await until('the first words', () => said('backends').length > 0 && said('backends'))
+    expect(first).toEqual({ type: 'backends', isFirst: true, backends: [] })
+  })
+
+  test('says what is wrong with a backend, and when it answers', async () => {
+    subject.visit(SERVICE, 'refused')
+    await until('the trouble', () => backends().length === 1)
+    subject.visit(SERVICE, 'answered')
+    await until('the recovery', () => backends().length === 2)
+    expect(backends()).toEqual([
+      { service: SERVICE, trouble: 'refused' },
+      { service: SERVICE, trouble: null },
+    ])
+    expect(said('backends').filter(({ isFirst }) => isFirst)).toHaveLength(1)
+  })
+
+  test('tells the figures of a node that never came', async () => {
+    subject.look(NODE)
+    const never = { nodeId: NODE, latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }
+    await until('the figures', () => said('peers').some(({ peers }) => peers.length > 0))
+    expect(said('peers').at(-1)?.peers).toEqual([never])
+  })
+
+  test('sends log lines of who is watched: first what it kept, then what comes', async () => {
+    subject.log(SERVICE, 'kept')
+    subject.log(2, 'of another')
+    server.hint({ type: 'watch', services: [SERVICE] })
+    await until('the line that was kept', () => lines().length === 1)
+    subject.log(SERVICE, 'live')
+    await until('the live line', () => lines().length === 2)
+    server.hint({ type: 'watch', services: [SERVICE, 2] })
+    await until('the line of the other', () => lines().length === 3)
+    expect(lines()).toEqual([
+      { service: SERVICE, seq: 1, number: 1, text: 'kept' },
+      { service: SERVICE, seq: 3, number: 2, text: 'live' },
+      { service: 2, seq: 2, number: 1, text: 'of another' },
+    ])
+  })
+})
+
+async function startReal(): Promise<Subject> {
+  const { edge, log } = await startEdge(lab)
+  return {
+    log,
+    visit: (service, result) => log(service, result, result === 'refused' ? 'failed' : 'answered'),
+    async spoil(service) {
+      const routes = server.state.routes.map((route) =>
+        route.id === service
+          ? makeRoute(service, {
+              node: { kind: 'local' },
+              backend: { proto: 'http', host: '127.0.0.1', port: 3000 },
+            })
+          : route,
+      )
+      const hashes = { ...server.state.hashes, [routesSectionOf(service)]: 'spoiled' }
+      server.state = { ...server.state, revision: 8, routes, hashes }
+      server.hint({ type: 'changed', revision: 8 })
+    },
+    look: () => undefined,
+    close: () => edge.close(),
+  }
+}
+
+async function startFake(): Promise<Subject> {
+  const edge = await connectFakeEdge(pathsIn(lab))
+  return {
+    log: edge.log,
+    visit: (service, result) => edge.sendTrouble(service, result === 'refused' ? result : null),
+    spoil: (id) => edge.setProblems([{ scope: { kind: 'service', id }, message: 'It cannot be made.' }]),
+    look: (nodeId) =>
+      edge.sendPeers([{ nodeId, latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }]),
+    close: async () => edge.close(),
+  }
+}

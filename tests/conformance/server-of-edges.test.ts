@@ -1,0 +1,199 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { routesSectionOf, StateAnswer } from '@postern/contract/desired-state'
+import { endpoints } from '@postern/contract/endpoints'
+import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
+import { callApi } from '@postern/testkit/api'
+import { connectEdgeClient, type EdgeClient, edgeToken } from '@postern/testkit/edge-client'
+import { followStream } from '@postern/testkit/event-stream'
+import { startFakeServer } from '@postern/testkit/fake-server'
+import { startTestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { makePeer, makeRoute, makeState } from '../../apps/edge/test/factories.ts'
+
+/** What an edge may expect of its server: the real one and the double of the edge's tests are held to the same. */
+interface Subject {
+  paths: InstallationPaths
+  /** The id of a service that it has. */
+  service: number
+  /** Changes that service, for the `n`th time. */
+  change(n: number): Promise<void>
+  /** Somebody wants to see the log lines of the service. */
+  watch(): Promise<void>
+  /** What the edge reported last to be applied. */
+  applied(): Promise<number | undefined>
+  close(): Promise<void>
+}
+
+describe.each([
+  ['the real server', startReal],
+  ['the fake server', startFake],
+])('%s', (_, startSubject) => {
+  let subject: Subject
+  const clients: EdgeClient[] = []
+  beforeAll(async () => {
+    subject = await startSubject()
+  })
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.close()
+  })
+  afterAll(() => subject.close())
+
+  const connect = async () => {
+    const client = await connectEdgeClient(subject.paths)
+    clients.push(client)
+    return client
+  }
+  const ask = (body: unknown, token = edgeToken(subject.paths)) =>
+    callApi(subject.paths.serverSocket, token, 'POST', endpoints.edgeState.path, body)
+  const fetchState = async (known = {}) => StateAnswer.parse((await ask({ known })).json)
+  const revisions = ({ hints }: EdgeClient) =>
+    hints.flatMap((hint) => (hint.type === 'changed' ? hint.revision : []))
+
+  test('gives the whole state to an edge that holds nothing', async () => {
+    const { hashes, sections } = await fetchState()
+    expect(hashes).toHaveProperty('settings')
+    expect(hashes).toHaveProperty(routesSectionOf(subject.service))
+    expect(sections.settings).toBeDefined()
+    expect(sections.routes.map(({ id }) => id)).toContain(subject.service)
+  })
+
+  test('gives nothing to an edge that holds all of it', async () => {
+    const { hashes, revision } = await fetchState()
+    const sections = { peers: [], routes: [], certificates: [] }
+    expect(await fetchState(hashes)).toEqual({ revision, hashes, sections })
+  })
+
+  test('gives the section that changed, under another hash and a newer revision', async () => {
+    const before = await fetchState()
+    await subject.change(1)
+    const after = await fetchState(before.hashes)
+    const section = routesSectionOf(subject.service)
+    expect(after.revision).toBeGreaterThan(before.revision)
+    expect(after.hashes).toEqual({ ...before.hashes, [section]: after.hashes[section] })
+    expect(after.hashes[section]).not.toBe(before.hashes[section])
+    expect(after.sections.settings).toBeUndefined()
+    expect(after.sections.routes.map(({ id }) => id)).toContain(subject.service)
+  })
+
+  test('refuses a wrong token, at both doors', async () => {
+    const [path, token] = [endpoints.edgeSocket.path, 'x'.repeat(43)]
+    expect((await ask({ known: {} }, token)).status).toBe(401)
+    const headers = { authorization: `Bearer ${token}` }
+    const socket = new WebSocket(`ws+unix:${subject.paths.serverSocket}:${path}`, { headers })
+    const [error] = await once(socket, 'error')
+    expect(String(error)).toContain('401')
+  })
+
+  test.each([{}, { known: { settings: 5 } }, { known: {}, more: 1 }])(
+    'refuses to be asked %j',
+    async (body) => {
+      expect((await ask(body)).status).toBe(422)
+    },
+  )
+
+  test('tells an edge that connects of the newest revision, and who is watched', async () => {
+    const edge = await connect()
+    const { revision } = await fetchState()
+    await until('both hints', () => edge.hints.length >= 2)
+    expect(revisions(edge)).toEqual([revision])
+    expect(edge.hints.map(({ type }) => type).sort()).toEqual(['changed', 'watch'])
+  })
+
+  test('hints at a change, and has it in the state by then', async () => {
+    const edge = await connect()
+    await until('the welcome', () => revisions(edge).length === 1)
+    const [before = 0] = revisions(edge)
+    await subject.change(2)
+    const hinted = await until('the hint', () => revisions(edge).find((revision) => revision > before))
+    expect((await fetchState()).revision).toBeGreaterThanOrEqual(hinted)
+  })
+
+  test('says which service is watched', async () => {
+    const edge = await connect()
+    await subject.watch()
+    await until('the hint', () =>
+      edge.hints.some((hint) => hint.type === 'watch' && hint.services.includes(subject.service)),
+    )
+  })
+
+  test('hears what an edge reports', async () => {
+    const edge = await connect()
+    edge.report(4711)
+    await until('the report', async () => (await subject.applied()) === 4711)
+  })
+
+  test('closes the connection when the edge has a newer one, and hears that', async () => {
+    const first = await connect()
+    const closed = once(first.socket, 'close')
+    const second = await connect()
+    expect((await closed)[0]).toBe(1000)
+    second.report(4712)
+    await until('the report', async () => (await subject.applied()) === 4712)
+  })
+
+  test.each(['no json', '[]', '{"type":"report","report":{"wanted":"1"}}'])(
+    'ends a connection that says %j',
+    async (frame) => {
+      const edge = await connect()
+      const closed = once(edge.socket, 'close')
+      edge.socket.send(frame)
+      expect((await closed)[0]).toBe(1008)
+    },
+  )
+})
+
+async function startReal(): Promise<Subject> {
+  const server = await startTestServer()
+  const origin = await server.listen()
+  await server.listenOnSocket()
+  const client = await server.signIn()
+  const node = (await client.post('/api/nodes', { name: 'site' })).json().id
+  const services = `/api/services/${node}/http`
+  const form = { name: 's', domain: 's.example.com', skipValidation: true }
+  const service = (await client.post(services, form)).json().id
+  const streams: { close(): void }[] = []
+  return {
+    paths: server.context.config.paths,
+    service,
+    async change(n) {
+      await client.patch(`${services}/${service}`, { backendPort: 8000 + n })
+    },
+    async watch() {
+      const query = `type=http&id=${service}&token=${client.token}`
+      streams.push(await followStream(`${origin}/api/logs/stream?${query}`))
+    },
+    applied: async () => (await client.get('/api/edges')).json()[0].applied,
+    async close() {
+      for (const stream of streams) stream.close()
+      await server.close()
+    },
+  }
+}
+
+async function startFake(): Promise<Subject> {
+  const dir = mkdtempSync(`${tmpdir()}/pt-fake-`)
+  const paths = installationPaths(dir)
+  mkdirSync(paths.runDir)
+  const routes = [makeRoute(1), makeRoute(500)]
+  const fake = await startFakeServer(paths, makeState({ peers: [makePeer(1)], routes }))
+  return {
+    paths,
+    service: 1,
+    async change(n) {
+      const hashes = { ...fake.state.hashes, [routesSectionOf(1)]: `changed ${n}` }
+      fake.state = { ...fake.state, revision: fake.state.revision + 1, hashes }
+      fake.hint({ type: 'changed', revision: fake.state.revision })
+    },
+    watch: async () => fake.hint({ type: 'watch', services: [1] }),
+    applied: async () =>
+      fake.messages.flatMap((message) => (message.type === 'report' ? message.report.applied : [])).at(-1),
+    async close() {
+      await fake.close()
+      rmSync(dir, { recursive: true })
+    },
+  }
+}
