@@ -43,6 +43,8 @@ it('every page has its title, also when it is opened directly', async () => {
     await page.goto(`${site.origin}${path}`)
     await expect(page).toHaveTitle(title)
   }
+  // What the last page still asks for would be refused without the session.
+  await page.goto('about:blank')
   await visit.context.clearCookies()
   await page.goto(`${site.origin}/login`)
   await expect(page).toHaveTitle('Sign in · Postern')
@@ -56,6 +58,7 @@ it('home welcomes and offers what comes first; signing in means agreeing to the 
   await page.getByRole('heading', { name: 'Welcome, admin' }).waitFor()
   for (const name of ['Create Node', 'Install the CLI', 'Help'])
     await page.getByRole('heading', { name, exact: true }).waitFor()
+  await page.goto('about:blank')
   await visit.context.clearCookies()
   await page.goto(`${site.origin}/login`)
   await page.getByText('By signing in you agree to the').waitFor()
