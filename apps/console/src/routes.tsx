@@ -1,5 +1,5 @@
 import { type LoaderFunctionArgs, type RouteObject, redirect } from 'react-router'
-import { RouteError } from './components/RouteError.tsx'
+import { NotFoundPage, RouteError } from './components/ErrorPages.tsx'
 import type { Session } from './stores/session.ts'
 import { routePaths, urls } from './util/urls.ts'
 
@@ -10,7 +10,6 @@ const DomainLogsPage = async () => (await import('./pages/logs/DomainLogsPage.ts
 const ServiceLogsPage = async () => (await import('./pages/logs/ServiceLogsPage.tsx')).ServiceLogsPage
 const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePage
 const LoginPage = async () => (await import('./pages/login/LoginPage.tsx')).LoginPage
-const NotFoundPage = async () => (await import('./pages/not-found/NotFoundPage.tsx')).NotFoundPage
 const SessionFrame = async () => (await import('./pages/layout/Layout.tsx')).SessionFrame
 
 /** Nothing: the page's own skeleton is there within a blink. */
@@ -46,7 +45,7 @@ export function routesFor(session: Session): RouteObject[] {
             page(routePaths.domains, DomainsPage),
             page(routePaths.domainLogs, DomainLogsPage),
             page(routePaths.serviceLogs, ServiceLogsPage),
-            { path: '*', lazy: { Component: NotFoundPage } },
+            { path: '*', Component: NotFoundPage },
           ],
         },
       ],

@@ -1,30 +1,68 @@
+import { House } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { Link, useRouteError } from 'react-router'
 import { ApiError, wordsForError } from '../api/api-error.ts'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
+import { urls } from '../util/urls.ts'
+import { Page } from './Page.tsx'
 
-interface Props {
+export function NotFoundPage() {
+  return (
+    <Page title="Not found" className="lonely">
+      <h1 className="sr">Page not found</h1>
+      <EmptyState
+        door="bricked"
+        title="Hmm...this page doesn't exist."
+        text="Try searching for something else!"
+      >
+        <Link className="btn" to={urls.home()}>
+          <House className="ic" />
+          Back To Home
+        </Link>
+      </EmptyState>
+    </Page>
+  )
+}
+
+/** For a page that could not be loaded or broke while it was drawn; the rest of the console stays. */
+export function RouteError() {
+  const error = useRouteError()
+  console.error('The page broke', error)
+  return (
+    <Page title="Error" className="lonely">
+      <h1 className="sr">Error</h1>
+      <ErrorPanel
+        title="This page could not be shown"
+        text="The server may be down, or newer than this page. Published services keep running."
+        onRetry={() => location.reload()}
+      />
+    </Page>
+  )
+}
+
+interface RecordErrorProps {
   error: unknown
   /** What was asked for, like `node`. */
   what: string
   busy: boolean
   onRetry: () => void
-  /** The way back to where it should have been. */
+  /** A link to the list that it should be in. */
   back: ReactNode
 }
 
-/** True when the server says that there is no such record; an id that cannot be one counts. */
+/** True when the server says that there is no such record, also because the id cannot be one. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.status === 422)
 }
 
-/** Instead of the page of a single record that could not be had. */
-export function RecordError({ error, what, busy, onRetry, back }: Props) {
+/** In place of a single record that could not be loaded. */
+export function RecordError({ error, what, busy, onRetry, back }: RecordErrorProps) {
   if (isMissing(error))
     return (
       <EmptyState
         door="bricked"
         title={`This ${what} does not exist`}
-        text="It may have been deleted, or the address is not right."
+        text="It may have been deleted, or the address is wrong."
       >
         {back}
       </EmptyState>

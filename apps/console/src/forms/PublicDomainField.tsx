@@ -1,49 +1,42 @@
 import { endpoints } from '@postern/contract/endpoints'
-import type { HttpServiceFormInput } from '@postern/contract/services'
 import { useQuery } from '@tanstack/react-query'
 import { Globe } from 'lucide-react'
-import { type Control, useController } from 'react-hook-form'
+import type { Control } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { keyOf } from '../api/queries.ts'
 import { Autocomplete } from '../ui/Autocomplete.tsx'
 import { Field } from '../ui/Field.tsx'
 import { serverUrls } from '../util/urls.ts'
-import { whenReleased } from './when-released.ts'
+import { useBoundField } from './bound-fields.tsx'
+import type { ServiceValues } from './service-values.ts'
 
 const LABEL = 'Public Domain'
 
-interface FieldProps<T> {
-  control: Control<HttpServiceFormInput, unknown, T>
+interface FieldProps {
+  control: Control<ServiceValues>
   /** True for the console itself, which nothing breaks. */
   isConsole: boolean
 }
 
 /** The domain of a service: one that is there, or a new name. */
-export function PublicDomainField<T>({ control, isConsole }: FieldProps<T>) {
+export function PublicDomainField({ control, isConsole }: FieldProps) {
   const domains = useDomainNames()
-  const { field, fieldState } = useController({ control, name: 'domain' })
+  const { field, error } = useBoundField({ control, name: 'domain' })
+  const { value, onChange, ...input } = field
   return (
     <Field
       label={LABEL}
-      error={fieldState.error?.message}
-      hint={
-        <DomainHint
-          domain={field.value?.trim().toLowerCase() ?? ''}
-          domains={domains}
-          isConsole={isConsole}
-        />
-      }
+      error={error}
+      hint={<DomainHint domain={value?.trim().toLowerCase() ?? ''} domains={domains} isConsole={isConsole} />}
     >
       {(ids) => (
         <Autocomplete
           {...ids}
+          {...input}
           // While its list is open everything else is hidden from a screen reader, the label too.
           aria-label={LABEL}
-          name={field.name}
-          ref={field.ref}
-          onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
-          value={field.value ?? ''}
-          onValueChange={field.onChange}
+          value={value ?? ''}
+          onValueChange={onChange}
           options={domains}
           icon={Globe}
           placeholder="app.example.com"

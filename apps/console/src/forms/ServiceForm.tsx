@@ -1,20 +1,208 @@
+import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
-import type { HttpServiceFormInput } from '@postern/contract/services'
-import { ArrowRight } from 'lucide-react'
-import { type Control, useWatch } from 'react-hook-form'
-import { useConfig } from '../hooks/installation.ts'
-import { previewRoute } from './http-service-values.ts'
-import './RoutePreview.css'
+import type { Service } from '@postern/contract/services'
+import { useQueryClient } from '@tanstack/react-query'
+import { ArrowRight, Info } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { Control, UseFormReturn } from 'react-hook-form'
+import { useApi } from '../api/context.ts'
+import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
+import { Field } from '../ui/Field.tsx'
+import { FormDialog, type FormDialogProps, FormSection } from '../ui/FormDialog.tsx'
+import { StatusDot } from '../ui/StatusDot.tsx'
+import { TextInput } from '../ui/TextInput.tsx'
+import { Tooltip } from '../ui/Tooltip.tsx'
+import { NumberField, TextField, TextListField } from './bound-fields.tsx'
+import { PublicDomainField } from './PublicDomainField.tsx'
+import { SkipValidationField, useSkipOffered } from './SkipValidationField.tsx'
+import { canNameHost, type Route, type ServiceValues } from './service-values.ts'
+import { type FormDeclaration, useFormDialog } from './use-form-dialog.ts'
+import './ServiceForm.css'
 
-interface Props {
-  control: Control<HttpServiceFormInput>
+/** What the form of each service type takes. */
+export interface ServiceFormProps<S extends Service> {
   node: Node
+  /** The service to edit; without one a new service is made. */
+  service: S | undefined
+  onClose: () => void
+  onSaved: (service: S) => void
+}
+
+type Declaration<S extends Service, In extends ServiceValues, Out> = Omit<
+  FormDeclaration<In, Out, S, S>,
+  'fetch'
+>
+
+/** The form of a service of any type; when it is saved, every list has it. */
+export function useServiceForm<S extends Service, In extends ServiceValues, Out>(
+  declaration: Declaration<S, In, Out>,
+) {
+  const api = useApi()
+  const queries = useQueryClient()
+  return useFormDialog<In, Out, S, S>({
+    ...declaration,
+    async fetch({ nodeId, type, id }) {
+      // A service keeps its type.
+      return (await api.call(endpoints.getService, { params: { nodeId, type, id } })) as S
+    },
+    onSaved(saved) {
+      replaceService(queries, saved)
+      void refreshServices(queries)
+      // A new name became a domain.
+      void queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
+      declaration.onSaved(saved)
+    },
+  })
+}
+
+interface Props<In extends ServiceValues, Out>
+  extends Pick<FormDialogProps, 'title' | 'description' | 'onClose'> {
+  node: Node
+  form: UseFormReturn<In, unknown, Out>
+  dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
+  /** True for the console itself: only its domain and its IP lists can be changed. */
+  locked: boolean
+  /** Stands beside the domain. */
+  publicField: ReactNode
+  /** Stands before the backend's host. */
+  protocolField: ReactNode
+  defaultPort: number
+  route: Route
+}
+
+/** The fields that services of all types have, around those of one type. */
+export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>) {
+  const { node, form, locked, publicField, protocolField, defaultPort, route } = props
+  // The fields here are among those of every service form, which the generic cannot show.
+  const control = form.control as unknown as Control<ServiceValues>
+  // Only what the server found: a wrong spelling cannot be skipped.
+  const offersSkip = useSkipOffered(control, (error) => error.type === 'server')
+  const hostAllowed = canNameHost(node)
+  return (
+    <FormDialog
+      title={props.title}
+      description={props.description}
+      size="l"
+      footNote={<RoutePreview route={route} node={node} />}
+      onClose={props.onClose}
+      {...props.dialog}
+    >
+      <FormSection legend="Service" first>
+        <div className="g2">
+          <NodeNameField node={node} />
+          <TextField
+            control={control}
+            name="name"
+            label="Service Name"
+            required
+            disabled={locked}
+            hint={locked && 'This is the console itself: only its domain and its IP lists can be changed.'}
+          />
+        </div>
+      </FormSection>
+      <FormSection legend="Public side">
+        <div className="fields">
+          <div className="g2 a">
+            <PublicDomainField control={control} isConsole={locked} />
+            {publicField}
+          </div>
+          {offersSkip && (
+            <SkipValidationField control={control} onTicked={() => form.clearErrors('domain' as never)} />
+          )}
+        </div>
+      </FormSection>
+      <FormSection legend="Private side">
+        <div className="g3">
+          {protocolField}
+          <TextField
+            control={control}
+            name="backendHost"
+            label="Hostname/IP"
+            mono
+            required={hostAllowed}
+            disabled={locked || !hostAllowed}
+            placeholder={hostAllowed ? '' : 'localhost'}
+            hint={
+              !hostAllowed &&
+              'This node can only expose its own services. Make it a gateway to reach other hosts.'
+            }
+          />
+          <NumberField
+            control={control}
+            name="backendPort"
+            label="Backend Port"
+            placeholder={String(defaultPort)}
+            disabled={locked}
+          />
+        </div>
+      </FormSection>
+      <FormSection legend="Access">
+        <div className="g2">
+          <TextListField
+            control={control}
+            name="allowedIps"
+            label="Allowed IPs"
+            itemLabel="Allowed IP"
+            addText="Add IP"
+            placeholder="203.0.113.0/24"
+          />
+          <TextListField
+            control={control}
+            name="blockedIps"
+            label="Blocked IPs"
+            itemLabel="Blocked IP"
+            addText="Add IP"
+            placeholder="203.0.113.66"
+            hint="Blocked IPs take precedence. Leave both empty to allow everyone."
+          />
+        </div>
+      </FormSection>
+    </FormDialog>
+  )
+}
+
+const STATUS = { online: 'Connected', idle: 'Idle', offline: 'Not connected' } as const
+
+/** The node that a service belongs to: read-only, with what matters about it in a tooltip. */
+function NodeNameField({ node }: { node: Node }) {
+  const facts = [
+    ['Node', node.name],
+    ['Internal IP', node.address],
+    ['Status', node.isLocal ? 'This server' : STATUS[node.status]],
+    ['Gateway', node.isGateway ? 'Yes' : 'No'],
+  ]
+  const lines = facts.map(([name, value]) => (
+    <span key={name} className="line">
+      {`${name}: ${value}`}
+    </span>
+  ))
+  return (
+    <Field
+      label="Node Name"
+      labelEnd={
+        <Tooltip text={lines} focusable className="tip">
+          <Info className="ic" />
+          <span className="sr">About the node</span>
+        </Tooltip>
+      }
+    >
+      {(ids) => (
+        <div className="affix ro">
+          {!node.isLocal && (
+            <span className="pre">
+              <StatusDot status={node.status} />
+            </span>
+          )}
+          <TextInput {...ids} value={node.name} readOnly />
+          <span className="post mono">{node.address}</span>
+        </div>
+      )}
+    </Field>
+  )
 }
 
 /** What the form makes of itself so far: public address, node, backend. */
-export function RoutePreview({ control, node }: Props) {
-  const config = useConfig().data
-  const { from, to } = previewRoute(useWatch({ control }), config?.publicUrl)
+function RoutePreview({ route: { from, to }, node }: { route: Route; node: Node }) {
   return (
     <p className="preview">
       <span className="sr">Route: </span>

@@ -1,13 +1,13 @@
-import type { ComponentProps } from 'react'
+import type { ComponentProps, FocusEvent } from 'react'
 import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
 import { Checkbox, type CheckboxProps } from '../ui/Checkbox.tsx'
 import { Field, type FieldProps } from '../ui/Field.tsx'
+import { ListField } from '../ui/ListField.tsx'
 import { type Option, Select } from '../ui/Select.tsx'
 import { NumberInput, TextInput } from '../ui/TextInput.tsx'
-import { whenReleased } from './when-released.ts'
 
-/** The fields of the kit, each bound to one value of a form by its dotted path. */
-export interface Binding<V extends FieldValues, T> {
+/** One value of a form by its dotted path; every field here is bound to one. */
+interface Binding<V extends FieldValues, T> {
   control: Control<V, unknown, T>
   name: FieldPath<V>
 }
@@ -27,24 +27,11 @@ export function TextField<V extends FieldValues, T>({
   name,
   ...props
 }: Binding<V, T> & TextFieldProps & OwnInputProps) {
-  const { placeholder, mono = false, disabled, type, autoComplete, autoCapitalize, ...labels } = props
-  const { field, fieldState } = useController({ control, name })
+  const { label, labelEnd, hint, required, className, ...input } = props
+  const { field, error } = useBoundField({ control, name })
   return (
-    <Field {...labels} error={fieldState.error?.message}>
-      {(ids) => (
-        <TextInput
-          {...ids}
-          {...field}
-          onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
-          value={field.value ?? ''}
-          placeholder={placeholder}
-          mono={mono}
-          disabled={disabled}
-          type={type}
-          autoComplete={autoComplete}
-          autoCapitalize={autoCapitalize}
-        />
-      )}
+    <Field {...{ label, labelEnd, hint, required, className, error }}>
+      {(ids) => <TextInput {...ids} {...field} {...input} value={field.value ?? ''} />}
     </Field>
   )
 }
@@ -52,17 +39,17 @@ export function TextField<V extends FieldValues, T>({
 export function NumberField<V extends FieldValues, T>({
   control,
   name,
-  ...props
+  placeholder,
+  disabled,
+  ...labels
 }: Binding<V, T> & TextFieldProps) {
-  const { placeholder, disabled, mono: _, ...labels } = props
-  const { field, fieldState } = useController({ control, name })
+  const { field, error } = useBoundField({ control, name })
   return (
-    <Field {...labels} error={fieldState.error?.message}>
+    <Field {...labels} error={error}>
       {(ids) => (
         <NumberInput
           {...ids}
           {...field}
-          onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
           value={field.value ?? null}
           onValueChange={field.onChange}
           placeholder={placeholder}
@@ -82,17 +69,18 @@ interface SelectFieldProps extends Labels {
 export function SelectField<V extends FieldValues, T>({
   control,
   name,
-  ...props
+  options,
+  mono,
+  disabled,
+  ...labels
 }: Binding<V, T> & SelectFieldProps) {
-  const { options, mono = false, disabled, ...labels } = props
-  const { field, fieldState } = useController({ control, name })
+  const { field, error } = useBoundField({ control, name })
   return (
-    <Field {...labels} error={fieldState.error?.message}>
+    <Field {...labels} error={error}>
       {(ids) => (
         <Select
           {...ids}
           {...field}
-          onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
           value={field.value ?? ''}
           onValueChange={field.onChange}
           options={options}
@@ -114,19 +102,93 @@ export function CheckboxField<V extends FieldValues, T>({
   name,
   ...props
 }: Binding<V, T> & CheckboxFieldProps) {
-  const { field, fieldState } = useController({ control, name })
+  const { field, error } = useBoundField({ control, name })
+  const { value, onChange, ...rest } = field
   return (
     <Checkbox
       {...props}
-      name={name}
-      ref={field.ref}
-      onBlur={(event) => whenReleased(event.currentTarget, field.onBlur)}
-      checked={Boolean(field.value)}
-      error={fieldState.error?.message}
+      {...rest}
+      checked={Boolean(value)}
+      error={error}
       onCheckedChange={(checked) => {
-        field.onChange(checked)
+        onChange(checked)
         props.onCheckedChange?.(checked)
       }}
     />
   )
+}
+
+interface TextListProps {
+  label: string
+  /** What one row is called: `Allowed IP`. */
+  itemLabel: string
+  addText: string
+  hint?: string
+  placeholder?: string
+}
+
+/** A list of short texts, like addresses; the value is an array of strings. */
+export function TextListField<V extends FieldValues, T>({
+  control,
+  name,
+  itemLabel,
+  placeholder,
+  ...props
+}: Binding<V, T> & TextListProps) {
+  const { field, fieldState } = useController({ control, name })
+  const rows: string[] = field.value ?? []
+  return (
+    <ListField
+      {...props}
+      count={rows.length}
+      // The error of a list is also the list of its rows' errors.
+      error={Array.isArray(fieldState.error) ? undefined : fieldState.error?.message}
+      removeLabel={(index) => `Remove ${rows[index] || `${itemLabel} ${index + 1}`}`}
+      onAdd={() => field.onChange([...rows, ''])}
+      onRemove={(index) => field.onChange(rows.filter((_, at) => at !== index))}
+      renderRow={(index) => (
+        <TextField
+          control={control}
+          // Each row is a value of the form like any other.
+          name={`${name}.${index}` as FieldPath<V>}
+          label={<span className="sr">{`${itemLabel} ${index + 1}`}</span>}
+          mono
+          {...(placeholder ? { placeholder } : {})}
+        />
+      )}
+    />
+  )
+}
+
+/** What a control needs of a value: `field` for its props, and the words of its error. */
+export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>({
+  control,
+  name,
+}: Binding<V, T> & { name: N }) {
+  const { field, fieldState } = useController({ control, name })
+  const { disabled: _, ...props } = field
+  const onBlur = (event: FocusEvent) => whenReleased(event.currentTarget, field.onBlur)
+  return { field: { ...props, onBlur }, error: fieldState.error?.message }
+}
+
+/**
+ * Runs once no button is pressed any more. Leaving a field by a click would otherwise show its error, and so
+ * move the page, between the press and the release: the click would miss what it was meant for.
+ * It does not run when the click took the field away: its value must not come back with it.
+ */
+function whenReleased(field: Element, run: () => void): void {
+  if (document.querySelector(':active') === null) {
+    run()
+    return
+  }
+  const end = new AbortController()
+  const finish = () => {
+    end.abort()
+    // The click itself comes right after the release.
+    setTimeout(() => {
+      if (field.isConnected) run()
+    })
+  }
+  window.addEventListener('pointerup', finish, { signal: end.signal })
+  window.addEventListener('pointercancel', finish, { signal: end.signal })
 }

@@ -2,7 +2,7 @@ import { lazy } from 'react'
 
 const forms = {
   node: () => import('./NodeDialog.tsx'),
-  httpService: () => import('./HttpServiceDialog.tsx'),
+  service: () => import('./ServiceDialog.tsx'),
   domain: () => import('./DomainDialog.tsx'),
 }
 
@@ -11,12 +11,10 @@ const forms = {
  * gets the record that was made when all of it is over, also the dialog that shows it.
  */
 export const NodeDialog = lazy(async () => ({ default: (await forms.node()).NodeDialog }))
-export const HttpServiceDialog = lazy(async () => ({
-  default: (await forms.httpService()).HttpServiceDialog,
-}))
+export const ServiceDialog = lazy(async () => ({ default: (await forms.service()).ServiceDialog }))
 export const DomainDialog = lazy(async () => ({ default: (await forms.domain()).DomainDialog }))
 
 /** Loads the forms before they are asked for, so that they open at once, also while the server is away. */
 export async function preloadForms(): Promise<void> {
-  await Promise.all([forms.node(), forms.httpService(), forms.domain()])
+  await Promise.all([forms.node(), forms.service(), forms.domain()])
 }

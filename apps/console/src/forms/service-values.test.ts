@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import {
   canNameHost,
   findHostError,
-  httpServiceSchema,
   httpServiceValues,
   NEW_HTTP_SERVICE,
-  previewRoute,
-} from './http-service-values.ts'
+  previewHttpRoute,
+  schemaForNode,
+} from './service-values.ts'
 
 const plain = { isGateway: false, isLocal: false }
 const gateway = { isGateway: true, isLocal: false }
@@ -75,37 +75,44 @@ describe('the backend host', () => {
   })
 
   it('is checked together with everything else', () => {
-    const result = httpServiceSchema(gateway).safeParse({ ...NEW_HTTP_SERVICE, pathLocation: '' })
+    const result = schemaForNode(HttpServiceForm, gateway).safeParse({
+      ...NEW_HTTP_SERVICE,
+      pathLocation: '',
+    })
     expect(toFieldErrors(result.error?.issues ?? []).map((error) => error.field)).toEqual([
       'name',
       'domain',
       'backendHost',
     ])
     const form = { ...NEW_HTTP_SERVICE, name: 'web', domain: 'a.example.com' }
-    expect(httpServiceSchema(plain).safeParse(form).success).toBe(true)
-    expect(httpServiceSchema(plain).safeParse({ ...form, backendHost: 'nas' }).success).toBe(false)
-    expect(httpServiceSchema(local).safeParse({ ...form, backendHost: 'nas' }).success).toBe(true)
+    expect(schemaForNode(HttpServiceForm, plain).safeParse(form).success).toBe(true)
+    expect(schemaForNode(HttpServiceForm, plain).safeParse({ ...form, backendHost: 'nas' }).success).toBe(
+      false,
+    )
+    expect(schemaForNode(HttpServiceForm, local).safeParse({ ...form, backendHost: 'nas' }).success).toBe(
+      true,
+    )
   })
 })
 
 describe('the preview of the route', () => {
   it('shows what was typed, and the backend that follows from it', () => {
     expect(
-      previewRoute({ ...NEW_HTTP_SERVICE, domain: ' App.example.com', pathLocation: '/v1' }, 'https://x'),
+      previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: ' App.example.com', pathLocation: '/v1' }, 'https://x'),
     ).toEqual({
       from: 'https://app.example.com/v1',
       to: 'http://localhost:80',
     })
   })
   it('without a domain is the address of the installation', () => {
-    const route = previewRoute(
+    const route = previewHttpRoute(
       { ...NEW_HTTP_SERVICE, pathLocation: 'app', backendHost: 'nas', backendPort: undefined },
       'https://203.0.113.1:8443',
     )
     expect(route).toEqual({ from: 'https://203.0.113.1:8443/app', to: 'http://nas:80' })
   })
   it('carries the port of the installation', () => {
-    expect(previewRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, 'https://x:8443').from).toBe(
+    expect(previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, 'https://x:8443').from).toBe(
       'https://a.test:8443/',
     )
   })

@@ -2,36 +2,49 @@ import { together } from '@postern/contract/fields'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
-import { type HttpService, HttpServiceForm, type HttpServiceFormInput } from '@postern/contract/services'
+import type { HttpService, HttpServiceFormInput, Service } from '@postern/contract/services'
 import * as z from 'zod/mini'
 import { backendText } from '../components/service-card/service-text.ts'
 import { domainUrl } from '../util/urls.ts'
 
-export const NEW_HTTP_SERVICE = {
+/** The values that the forms of all service types have. */
+export type ServiceValues = Pick<
+  HttpServiceFormInput,
+  'name' | 'domain' | 'backendHost' | 'backendPort' | 'allowedIps' | 'blockedIps' | 'skipValidation'
+>
+
+const NEW_SERVICE = {
   name: '',
   domain: '',
-  pathLocation: '/',
-  backendProto: 'http',
   backendHost: '',
-  backendPort: LIMITS.defaultHttpPort,
   allowedIps: [],
   blockedIps: [],
   skipValidation: false,
-} satisfies HttpServiceFormInput
+} satisfies Omit<ServiceValues, 'backendPort'>
 
-/** What the service form holds while it is edited: texts, never null. */
-export function httpServiceValues(service: HttpService) {
+/** What a service form holds while it is edited: texts, never null. */
+function serviceValues(service: Service) {
   return {
     name: service.name,
     domain: service.domain ?? '',
-    pathLocation: service.pathLocation,
-    backendProto: service.backendProto,
     backendHost: service.backendHost ?? '',
     backendPort: service.backendPort,
     allowedIps: [...service.allowedIps],
     blockedIps: [...service.blockedIps],
     skipValidation: false,
-  } satisfies HttpServiceFormInput
+  } satisfies ServiceValues
+}
+
+export const NEW_HTTP_SERVICE = {
+  ...NEW_SERVICE,
+  pathLocation: '/',
+  backendProto: 'http',
+  backendPort: LIMITS.defaultHttpPort,
+} satisfies HttpServiceFormInput
+
+export function httpServiceValues(service: HttpService) {
+  const { pathLocation, backendProto } = service
+  return { ...serviceValues(service), pathLocation, backendProto } satisfies HttpServiceFormInput
 }
 
 /** A gateway and the local node reach other hosts; a plain node only serves itself. */
@@ -49,9 +62,12 @@ export function findHostError(
   return named ? MESSAGES.backendHostRefused : undefined
 }
 
-/** The contract's schema, and the rule about the host that depends on the node. */
-export function httpServiceSchema(node: Pick<Node, 'isGateway' | 'isLocal'>) {
-  return HttpServiceForm.check(
+/** The schema of a service form, and the rule about the host that depends on the node. */
+export function schemaForNode<Out extends { backendHost: string | null }, In>(
+  schema: z.ZodMiniType<Out, In>,
+  node: Pick<Node, 'isGateway' | 'isLocal'>,
+) {
+  return schema.check(
     z.refine((form) => findHostError(node, form.backendHost) === undefined, {
       path: ['backendHost'],
       error: canNameHost(node) ? MESSAGES.required : MESSAGES.backendHostRefused,
@@ -60,11 +76,17 @@ export function httpServiceSchema(node: Pick<Node, 'isGateway' | 'isLocal'>) {
   )
 }
 
-/** The route that the form describes so far: public address → backend. `publicUrl` is where services without a domain answer. */
-export function previewRoute(
+/** The route that a form describes so far: public address → backend. */
+export interface Route {
+  from: string
+  to: string
+}
+
+/** `publicUrl` is where services without a domain answer. */
+export function previewHttpRoute(
   values: Partial<HttpServiceFormInput>,
   publicUrl: string | undefined,
-): { from: string; to: string } {
+): Route {
   const domain = values.domain?.trim().toLowerCase() ?? ''
   const base = domain === '' ? publicUrl : domainUrl(domain, publicUrl)
   const path = values.pathLocation?.trim() || '/'

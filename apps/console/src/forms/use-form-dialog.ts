@@ -6,7 +6,7 @@ import { useLeaveGuard } from '../hooks/use-leave-guard.ts'
 import { confirmDiscard } from '../ui/Dialog.tsx'
 import { bannerOf, useFormShell } from './use-form-shell.ts'
 
-interface Declaration<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved> {
+export interface FormDeclaration<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved> {
   schema: z.ZodMiniType<Out, In>
   /** The record to edit; without one a new one is made. */
   record: Rec | undefined
@@ -24,7 +24,7 @@ interface Declaration<In extends FieldValues, Out, Rec extends { updated_at: str
  * `record` is the one that was loaded into the form, also when the page has got a newer one meanwhile.
  */
 export function useFormDialog<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved>(
-  declaration: Declaration<In, Out, Rec, Saved>,
+  declaration: FormDeclaration<In, Out, Rec, Saved>,
 ) {
   const [record, setRecord] = useState(declaration.record)
   const { form, shell, setSubmitError } = useFormShell({

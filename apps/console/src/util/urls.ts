@@ -1,3 +1,5 @@
+import type { Service } from '@postern/contract/services'
+
 /** Every path of the console. The router and all links are made of these. */
 export const urls = {
   login: () => '/login',
@@ -6,7 +8,8 @@ export const urls = {
   domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
   nodes: () => '/nodes',
   node: (id: number) => `/nodes/${id}`,
-  serviceLogs: (nodeId: number, type: 'http', id: number) => `/nodes/${nodeId}/${type}/${id}/logs`,
+  serviceLogs: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
+    `/nodes/${nodeId}/${type}/${id}/logs`,
 } as const
 
 /** Pages that the server itself serves. */
@@ -26,7 +29,7 @@ export const routePaths = {
   domainLogs: '/domains/:domain/logs',
   nodes: '/nodes',
   node: '/nodes/:id',
-  serviceLogs: '/nodes/:nodeId/http/:id/logs',
+  serviceLogs: '/nodes/:nodeId/:type/:id/logs',
 } as const satisfies Record<keyof typeof urls, string>
 
 /** Where visitors find a domain: every one is served at the https port of the installation itself. */

@@ -1,6 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
+import type { ServiceType } from '@postern/contract/services'
 import { ArrowDown } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useStream } from '../../api/stream.ts'
@@ -16,7 +17,7 @@ import './LogView.css'
 
 interface Props {
   /** Either a domain, or a service by type and id. */
-  query: { domain: string } | { type: 'http'; id: number }
+  query: { domain: string } | { type: ServiceType; id: number }
   /** What stands in the head of the page, left of the stream's mark. */
   title: ReactNode
   /** Whose requests are awaited, in words. */

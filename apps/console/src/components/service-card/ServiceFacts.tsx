@@ -1,56 +1,42 @@
-import type { HttpService } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services'
 import { Check, CircleAlert, Power, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
-import './ServiceState.css'
+import './ServiceFacts.css'
 
-type Stated = Pick<HttpService, 'enabled' | 'state'>
-
-/** Whether a service is carried and answers, and in words why not. What is fine is quiet. */
-export function ServiceState({ service }: { service: Stated }) {
+/** The address of a service: a link while it is enabled, plain text while not. */
+export function PublicAccess({ service }: { service: Pick<Service, 'publicAccess' | 'enabled'> }) {
+  if (!service.publicAccess) return <span className="none">Not assigned</span>
+  if (!service.enabled) return <span className="mono">{service.publicAccess}</span>
   return (
-    <>
-      <ServicePhase service={service} />
-      <ServiceProblem service={service} />
-    </>
-  )
-}
-
-const TONES = { live: 'why', applying: 'why', unanswered: 'why warn', failed: 'why bad' } as const
-
-/** What keeps a service from being carried or from answering, in words; nothing when it is as it should be. */
-export function ServiceProblem({ service }: { service: Stated }) {
-  const { phase, problem } = service.state
-  if (!service.enabled || phase === 'live' || !problem) return null
-  return <p className={TONES[phase]}>{problem}</p>
-}
-
-export function ServicePhase({ service }: { service: Stated }) {
-  const { phase } = service.state
-  if (!service.enabled)
-    return (
-      <span className="phase off">
-        <Power className="ic" />
-        Disabled
-      </span>
-    )
-  if (phase === 'live')
-    return (
-      <span className="phase live">
-        <Check className="ic" />
-        Live
-      </span>
-    )
-  const { icon, words } = PHASES[phase]
-  return (
-    <span className={`phase ${phase}`}>
-      {icon}
-      {words}
-    </span>
+    <a className="mono" href={service.publicAccess} target="_blank" rel="noreferrer">
+      {service.publicAccess}
+    </a>
   )
 }
 
 const PHASES = {
-  applying: { icon: <Spinner />, words: 'Applying' },
-  unanswered: { icon: <Unplug className="ic" />, words: 'Not answering' },
-  failed: { icon: <CircleAlert className="ic" />, words: 'Failed' },
+  live: { icon: <Check className="ic" />, words: 'Live', tone: '' },
+  applying: { icon: <Spinner />, words: 'Applying', tone: '' },
+  unanswered: { icon: <Unplug className="ic" />, words: 'Not answering', tone: 'warn' },
+  failed: { icon: <CircleAlert className="ic" />, words: 'Failed', tone: 'bad' },
 } as const
+const DISABLED = { icon: <Power className="ic" />, words: 'Disabled', tone: '' } as const
+
+/** Whether a service is carried and answers, and in words why not. What is fine is quiet. */
+export function ServiceState({
+  service: { enabled, state },
+}: {
+  service: Pick<Service, 'enabled' | 'state'>
+}) {
+  const { icon, words, tone } = enabled ? PHASES[state.phase] : DISABLED
+  const problem = enabled && state.phase !== 'live' && state.problem
+  return (
+    <>
+      <span className={`phase ${enabled ? state.phase : 'off'}`}>
+        {icon}
+        {words}
+      </span>
+      {problem && <p className={`why ${tone}`}>{problem}</p>}
+    </>
+  )
+}

@@ -1,13 +1,13 @@
-import type { HttpService } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services'
 import { LockKeyhole } from 'lucide-react'
 import { Badge } from '../../ui/Badge.tsx'
 import { InfoDialog } from '../../ui/Dialog.tsx'
-import { PublicAccess } from './PublicAccess.tsx'
+import { PublicAccess } from './ServiceFacts.tsx'
 import { backendText, ipListText } from './service-text.ts'
 import './ServiceInfoDialog.css'
 
 interface Props {
-  service: HttpService
+  service: Service
   onClose: () => void
 }
 

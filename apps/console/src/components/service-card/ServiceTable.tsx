@@ -1,4 +1,4 @@
-import type { HttpService } from '@postern/contract/services'
+import type { Service, ServiceType } from '@postern/contract/services'
 import { Shield } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
@@ -9,24 +9,22 @@ import { StatusDot } from '../../ui/StatusDot.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { urls } from '../../util/urls.ts'
-import { PublicAccess } from './PublicAccess.tsx'
-import { ServiceState } from './ServiceState.tsx'
-import { useServiceActions } from './service-actions.tsx'
-import { serviceMenu } from './service-menu.ts'
-import { proxyText, restrictionText } from './service-text.ts'
+import { PublicAccess, ServiceState } from './ServiceFacts.tsx'
+import { serviceMenu, useServiceActions } from './service-actions.tsx'
+import { proxyText, restrictionText, typeName } from './service-text.ts'
 import './ServiceTable.css'
 
 const ServiceInfoDialog = lazy(async () => ({
   default: (await import('./ServiceInfoDialog.tsx')).ServiceInfoDialog,
 }))
 
-const NAME: Column<HttpService> = {
+const NAME: Column<Service> = {
   head: 'Name',
   width: 'w-20',
   className: 'c-name',
   render: (service) => <ServiceName service={service} />,
 }
-const INGRESS: Column<HttpService> = {
+const INGRESS: Column<Service> = {
   head: 'Ingress Config',
   width: 'w-38',
   className: 'c-full',
@@ -37,33 +35,34 @@ const INGRESS: Column<HttpService> = {
     </div>
   ),
 }
-const STATE: Column<HttpService> = {
+const STATE: Column<Service> = {
   head: 'State',
   className: 'c-full',
   render: (service) => <ServiceState service={service} />,
 }
 
 interface Props {
-  list: List<HttpService>
+  type: ServiceType
+  list: List<Service>
   empty: ReactNode
   /** In the context of a node its services can be edited. */
-  onEdit?: (service: HttpService) => void
+  onEdit?: (service: Service) => void
   /** Elsewhere each says on which node it is, and one goes there. A name may not be known yet. */
   nodeNames?: ReadonlyMap<number, string>
 }
 
-/** HTTP services with what can be done with each. */
-export function ServiceTable({ list, empty, onEdit, nodeNames }: Props) {
-  const [info, setInfo] = useState<HttpService | null>(null)
+/** Services of one type with what can be done with each. */
+export function ServiceTable({ type, list, empty, onEdit, nodeNames }: Props) {
+  const [info, setInfo] = useState<Service | null>(null)
   const navigate = useNavigate()
   const actions = useServiceActions()
-  const goToNode = ({ nodeId }: HttpService) => navigate(urls.node(nodeId))
+  const goToNode = ({ nodeId }: Service) => navigate(urls.node(nodeId))
   return (
     <>
       <QueryTable
         inCard
         className="svcs"
-        caption="HTTP Services"
+        caption={`${typeName(type)} Services`}
         noun="services"
         list={list}
         columns={nodeNames ? [NAME, INGRESS, nodeColumn(nodeNames), STATE] : [NAME, INGRESS, STATE]}
@@ -73,7 +72,7 @@ export function ServiceTable({ list, empty, onEdit, nodeNames }: Props) {
             label={`Actions for ${service.name}`}
             groups={serviceMenu(service, {
               info: () => setInfo(service),
-              logs: () => navigate(urls.serviceLogs(service.nodeId, 'http', service.id)),
+              logs: () => navigate(urls.serviceLogs(service)),
               ...(onEdit ? { edit: () => onEdit(service) } : { goToNode: () => goToNode(service) }),
               enable: () => actions.enable(service),
               disable: () => actions.disable(service),
@@ -87,7 +86,7 @@ export function ServiceTable({ list, empty, onEdit, nodeNames }: Props) {
   )
 }
 
-function nodeColumn(names: ReadonlyMap<number, string>): Column<HttpService> {
+function nodeColumn(names: ReadonlyMap<number, string>): Column<Service> {
   return {
     head: 'Node',
     width: 'w-15',
@@ -101,7 +100,7 @@ function nodeColumn(names: ReadonlyMap<number, string>): Column<HttpService> {
   }
 }
 
-function ServiceName({ service }: { service: HttpService }) {
+function ServiceName({ service }: { service: Service }) {
   const restriction = restrictionText(service)
   return (
     <span className="svc">

@@ -1,6 +1,6 @@
 import type { HttpService } from '@postern/contract/services'
 import { describe, expect, it } from 'vitest'
-import { serviceMenu } from './service-menu.ts'
+import { serviceMenu } from './service-actions.tsx'
 
 const verb = () => undefined
 const verbs = { info: verb, logs: verb, enable: verb, disable: verb, remove: verb }

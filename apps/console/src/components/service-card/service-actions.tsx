@@ -1,34 +1,67 @@
 import { endpoints } from '@postern/contract/endpoints'
-import type { HttpService } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { Power, Trash2 } from 'lucide-react'
+import { ArrowRight, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide-react'
 import { useApi } from '../../api/context.ts'
 import type { ConfirmOptions } from '../../ui/confirm.ts'
+import type { MenuItem } from '../../ui/Menu.tsx'
 import { ask } from '../ask.ts'
+
+export interface ServiceVerbs {
+  info: () => void
+  logs: () => void
+  /** In the context of its node a service can be edited; elsewhere the menu leads to the node. */
+  edit?: () => void
+  goToNode?: () => void
+  enable: () => void
+  disable: () => void
+  remove: () => void
+}
+
+/** What can be done with a service; the console's own can be neither disabled nor deleted. */
+export function serviceMenu({ enabled, system }: Service, verbs: ServiceVerbs): MenuItem[][] {
+  const look = [
+    { text: 'Info', icon: Info, onSelect: verbs.info },
+    { text: 'Logs Monitor', icon: ScrollText, onSelect: verbs.logs },
+  ]
+  const change = [
+    ...(verbs.edit ? [{ text: 'Edit Service', icon: Pencil, onSelect: verbs.edit }] : []),
+    ...(verbs.goToNode ? [{ text: 'Go to node', icon: ArrowRight, onSelect: verbs.goToNode }] : []),
+  ]
+  if (system) return [look, change]
+  const access = enabled
+    ? { text: 'Disable Access', icon: Power, onSelect: verbs.disable }
+    : { text: 'Enable Access', icon: Power, onSelect: verbs.enable }
+  return [
+    look,
+    change,
+    [access, { text: 'Delete Service', icon: Trash2, danger: true, onSelect: verbs.remove }],
+  ]
+}
 
 /** Enables, disables and deletes a service, each after a question. */
 export function useServiceActions() {
   const api = useApi()
   const queries = useQueryClient()
   const refresh = () => refreshServices(queries)
-  const input = ({ nodeId, type, id }: HttpService) => ({ params: { nodeId, type, id } })
+  const input = ({ nodeId, type, id }: Service) => ({ params: { nodeId, type, id } })
 
   return {
-    enable: (service: HttpService) =>
+    enable: (service: Service) =>
       ask({
         question: confirmEnable(service),
         act: async () => replaceService(queries, await api.call(endpoints.enableService, input(service))),
         done: 'Service exposed successfully!',
         refresh,
       }),
-    disable: (service: HttpService) =>
+    disable: (service: Service) =>
       ask({
         question: confirmDisable(service),
         act: async () => replaceService(queries, await api.call(endpoints.disableService, input(service))),
         done: 'Service disabled from public access successfully!',
         refresh,
       }),
-    remove: (service: HttpService) =>
+    remove: (service: Service) =>
       ask({
         question: confirmDelete(service),
         act: () => api.call(endpoints.deleteService, input(service)),
@@ -41,10 +74,10 @@ export function useServiceActions() {
 const LISTS = [[endpoints.listNodeServices.path], [endpoints.listServices.path]]
 
 /** Puts a saved service into every list that holds it, before the lists are asked for again. */
-export function replaceService(queries: QueryClient, saved: HttpService): void {
-  const replace = (rows: HttpService[]) => rows.map((row) => (row.id === saved.id ? saved : row))
+export function replaceService(queries: QueryClient, saved: Service): void {
+  const replace = (rows: Service[]) => rows.map((row) => (row.id === saved.id ? saved : row))
   for (const queryKey of LISTS)
-    queries.setQueriesData<{ data: HttpService[] }>({ queryKey }, (old) =>
+    queries.setQueriesData<{ data: Service[] }>({ queryKey }, (old) =>
       old ? { ...old, data: replace(old.data) } : old,
     )
 }
@@ -55,7 +88,7 @@ export async function refreshServices(queries: QueryClient): Promise<void> {
 }
 
 /** What is asked before a service changes, and what will happen. */
-function confirmEnable({ name }: HttpService): ConfirmOptions {
+function confirmEnable({ name }: Service): ConfirmOptions {
   return {
     title: 'Enable access',
     description: (
@@ -69,7 +102,7 @@ function confirmEnable({ name }: HttpService): ConfirmOptions {
   }
 }
 
-function confirmDisable({ name }: HttpService): ConfirmOptions {
+function confirmDisable({ name }: Service): ConfirmOptions {
   return {
     title: 'Disable access',
     description: (
@@ -83,16 +116,16 @@ function confirmDisable({ name }: HttpService): ConfirmOptions {
   }
 }
 
-function confirmDelete({ name, publicAccess }: HttpService): ConfirmOptions {
+function confirmDelete({ name, publicAccess }: Service): ConfirmOptions {
   return {
     title: 'Delete service',
     description: (
       <>
-        <b>{name}</b> is removed for good.
+        This permanently deletes <b>{name}</b>.
         {publicAccess && (
           <>
             {' '}
-            Nothing answers at <span className="mono">{publicAccess}</span> any more.
+            <span className="mono">{publicAccess}</span> stops working immediately.
           </>
         )}
       </>

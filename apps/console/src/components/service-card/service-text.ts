@@ -1,4 +1,14 @@
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService, Service, ServiceType } from '@postern/contract/services'
+
+/** As headings and menus name a type: `HTTP`. */
+export function typeName(type: ServiceType): string {
+  return type.toUpperCase()
+}
+
+/** What a service of each type is for. */
+export const PURPOSES: Readonly<Record<ServiceType, string>> = {
+  http: 'Publish a web service of this node under a domain or a path.',
+}
 
 type Target = Pick<HttpService, 'backendProto' | 'backendHost' | 'backendPort'>
 
@@ -24,11 +34,11 @@ export function ipListText(list: readonly string[] | null, none: string): string
   return list && list.length > 0 ? list.join(', ') : none
 }
 
-/** Who may come, for the mark beside the name; undefined when everybody may. */
+/** Who may come, for the mark beside the name; undefined when everyone may. */
 export function restrictionText({
   allowedIps,
   blockedIps,
-}: Pick<HttpService, 'allowedIps' | 'blockedIps'>): string | undefined {
+}: Pick<Service, 'allowedIps' | 'blockedIps'>): string | undefined {
   const allowed = allowedIps.length > 0 ? `Only ${brief(allowedIps)} may connect` : undefined
   const blocked = blockedIps.length > 0 ? `${brief(blockedIps)} may not connect` : undefined
   return [allowed, blocked].filter(Boolean).join('; ') || undefined

@@ -1,31 +1,36 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
+import type { ServiceType } from '@postern/contract/services'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { keyOf } from '../../api/queries.ts'
 import { ServiceTable } from '../../components/service-card/ServiceTable.tsx'
+import { typeName } from '../../components/service-card/service-text.ts'
 import { useCardParams } from '../../table/list-params.ts'
 import { useList } from '../../table/use-list.ts'
 import { urls } from '../../util/urls.ts'
 
-/** The HTTP services of a domain, below its row. */
-export function DomainServices({ domain }: { domain: string }) {
+/** The services of one type that a domain has, below its row. */
+export function DomainServices({ domain, type }: { domain: string; type: ServiceType }) {
+  const title = `${typeName(type)} Services`
   const nodeNames = useNodeNames()
   const services = useList({
     endpoint: endpoints.listServices,
     state: useCardParams(LIMITS.pageSize),
-    input: { params: { type: 'http' }, query: { domain } },
+    input: { params: { type }, query: { domain } },
   })
   return (
-    <section className="sub-svcs" aria-label={`HTTP Services of ${domain}`}>
-      <h2>HTTP Services</h2>
+    <section className="sub-svcs" aria-label={`${title} of ${domain}`}>
+      <h2>{title}</h2>
       <ServiceTable
+        type={type}
         list={services}
         nodeNames={nodeNames}
         empty={
           <p className="none">
-            No HTTP services yet. Expose the first one from <Link to={urls.nodes()}>Client / Nodes</Link>.
+            No {typeName(type)} services yet. Expose the first one from{' '}
+            <Link to={urls.nodes()}>Client / Nodes</Link>.
           </p>
         }
       />

@@ -1,6 +1,7 @@
 import type { Domain } from '@postern/contract/domains'
 import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
+import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { Pencil, Plus, ScrollText, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
@@ -72,7 +73,8 @@ export function DomainsPage() {
         renderMenu={(domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />}
         expand={{
           label: ({ domain }) => `Services of ${domain}`,
-          render: ({ domain }) => <DomainServices domain={domain} />,
+          render: ({ domain }) =>
+            ServiceType.options.map((type) => <DomainServices key={type} domain={domain} type={type} />),
         }}
         empty={
           <EmptyState
@@ -129,8 +131,8 @@ function useRemoveDomain() {
         title: 'Delete domain',
         description: (
           <>
-            <b>{domain}</b> and its certificate are removed for good. This is not possible while services use
-            it.
+            This permanently deletes <b>{domain}</b> and its certificate. If services still use it, delete
+            them first.
           </>
         ),
         variant: 'danger',

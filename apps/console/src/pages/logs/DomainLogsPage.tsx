@@ -4,9 +4,9 @@ import { Link, useParams } from 'react-router'
 import { ApiError } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
 import { keyOf } from '../../api/queries.ts'
+import { RecordError } from '../../components/ErrorPages.tsx'
 import { LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
-import { RecordError } from '../../components/RecordError.tsx'
 import { urls } from '../../util/urls.ts'
 
 /** The requests of all services of a domain, as they end. */

@@ -1,21 +1,27 @@
 import { endpoints } from '@postern/contract/endpoints'
-import type { HttpService } from '@postern/contract/services'
+import { type Service, ServiceType } from '@postern/contract/services'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { apiQuery } from '../../api/queries.ts'
+import { NotFoundPage, RecordError } from '../../components/ErrorPages.tsx'
 import { LogSkeleton, LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
-import { RecordError } from '../../components/RecordError.tsx'
-import { PublicAccess } from '../../components/service-card/PublicAccess.tsx'
+import { PublicAccess } from '../../components/service-card/ServiceFacts.tsx'
+import { typeName } from '../../components/service-card/service-text.ts'
 import { urls } from '../../util/urls.ts'
 
-/** The requests of one service, as they end. */
+/** What visitors ask of one service, live. */
 export function ServiceLogsPage() {
   const params = useParams()
-  const [nodeId, id] = [Number(params.nodeId), Number(params.id)]
+  const type = ServiceType.safeParse(params.type)
+  if (!type.success) return <NotFoundPage />
+  return <ServiceLogs nodeId={Number(params.nodeId)} type={type.data} id={Number(params.id)} />
+}
+
+function ServiceLogs({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) {
   const api = useApi()
-  const query = useQuery(apiQuery(api, endpoints.getService, { params: { nodeId, type: 'http', id } }))
+  const query = useQuery(apiQuery(api, endpoints.getService, { params: { nodeId, type, id } }))
   const service = query.data
   return (
     <Page
@@ -23,7 +29,7 @@ export function ServiceLogsPage() {
       className="fill"
       crumbs={[
         { text: 'Nodes', to: urls.nodes() },
-        { text: 'HTTP Services', to: urls.node(nodeId) },
+        { text: `${typeName(type)} Services`, to: urls.node(nodeId) },
         { text: 'Real Time Logs' },
       ]}
     >
@@ -45,7 +51,7 @@ export function ServiceLogsPage() {
       ) : service ? (
         <LogView
           key={id}
-          query={{ type: 'http', id }}
+          query={{ type, id }}
           subject={service.name}
           title={<ServiceTitle service={service} />}
         />
@@ -56,7 +62,7 @@ export function ServiceLogsPage() {
   )
 }
 
-function ServiceTitle({ service }: { service: HttpService }) {
+function ServiceTitle({ service }: { service: Service }) {
   const api = useApi()
   const node = useQuery(apiQuery(api, endpoints.getNode, { params: { id: service.nodeId } })).data
   return (

@@ -1,12 +1,13 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { Node } from '@postern/contract/nodes'
+import { ServiceType } from '@postern/contract/services'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { apiQuery, keyOf, putNewer } from '../../api/queries.ts'
 import { useStream } from '../../api/stream.ts'
+import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
 import { Page } from '../../components/Page.tsx'
-import { isMissing, RecordError } from '../../components/RecordError.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
 import { Bytes } from '../../ui/Bytes.tsx'
 import { RelativeTime } from '../../ui/RelativeTime.tsx'
@@ -27,7 +28,9 @@ export function NodePage() {
       <Page key={id} title={node.name} crumbs={[WAY, { text: node.name }]} className="node-page">
         <NodeHead node={node} streamState={streamState} onChanged={() => query.refetch()} />
         {!node.isLocal && <NodeFacts node={node} />}
-        <ServiceCard node={node} />
+        {ServiceType.options.map((type) => (
+          <ServiceCard key={type} node={node} type={type} />
+        ))}
       </Page>
     )
   return (

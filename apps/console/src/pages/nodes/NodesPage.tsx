@@ -1,6 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { Node } from '@postern/contract/nodes'
+import { ServiceType } from '@postern/contract/services'
 import { Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
@@ -8,8 +9,9 @@ import * as z from 'zod/mini'
 import { LiveMark } from '../../components/LiveMark.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { Page } from '../../components/Page.tsx'
+import { typeName } from '../../components/service-card/service-text.ts'
 import { useNodeActions } from '../../components/use-node-actions.tsx'
-import { HttpServiceDialog, NodeDialog } from '../../forms/dialogs.ts'
+import { NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
 import { useAddressParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { type List, useList } from '../../table/use-list.ts'
@@ -76,7 +78,7 @@ const COLUMNS: readonly Column<Node>[] = [
   },
 ]
 
-type Open = { form: Node | undefined } | { expose: Node } | null
+type Open = { form: Node | undefined } | { expose: ServiceType; node: Node } | null
 
 export function NodesPage() {
   const [open, setOpen] = useState<Open>(null)
@@ -118,7 +120,7 @@ export function NodesPage() {
           <NodeMenu
             node={node}
             onEdit={() => setOpen({ form: node })}
-            onExpose={() => setOpen({ expose: node })}
+            onExpose={(expose) => setOpen({ expose, node })}
           />
         )}
         // The local node is always there and is none that a person added.
@@ -138,7 +140,7 @@ export function NodesPage() {
       />
       <Suspense>
         {open && 'form' in open && <NodeDialog node={open.form} onClose={close} />}
-        {open && 'expose' in open && <HttpServiceDialog node={open.expose} onClose={close} />}
+        {open && 'expose' in open && <ServiceDialog node={open.node} type={open.expose} onClose={close} />}
       </Suspense>
     </Page>
   )
@@ -165,8 +167,14 @@ function NoMatch({ list }: { list: List<Node> }) {
   )
 }
 
+interface MenuProps {
+  node: Node
+  onEdit: () => void
+  onExpose: (type: ServiceType) => void
+}
+
 /** The local node can only be looked at and expose services. */
-function NodeMenu({ node, onEdit, onExpose }: { node: Node; onEdit: () => void; onExpose: () => void }) {
+function NodeMenu({ node, onEdit, onExpose }: MenuProps) {
   const navigate = useNavigate()
   const actions = useNodeActions()
   const own = (...items: MenuItem[]) => (node.isLocal ? [] : items)
@@ -182,7 +190,11 @@ function NodeMenu({ node, onEdit, onExpose }: { node: Node; onEdit: () => void; 
           ...own({ text: 'Edit Node', icon: Pencil, onSelect: onEdit }),
         ],
         [
-          { text: 'Expose HTTP', icon: Globe, onSelect: onExpose },
+          ...ServiceType.options.map((type) => ({
+            text: `Expose ${typeName(type)}`,
+            icon: Globe,
+            onSelect: () => onExpose(type),
+          })),
           ...own({ text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }),
         ],
         own(power, { text: 'Delete Node', icon: Trash2, danger: true, onSelect: () => actions.remove(node) }),

@@ -1,0 +1,62 @@
+import { endpoints } from '@postern/contract/endpoints'
+import { type HttpService, HttpServiceForm as HttpServiceSchema } from '@postern/contract/services'
+import { useWatch } from 'react-hook-form'
+import { useApi } from '../api/context.ts'
+import { PURPOSES } from '../components/service-card/service-text.ts'
+import { useConfig } from '../hooks/installation.ts'
+import { SelectField, TextField } from './bound-fields.tsx'
+import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
+import { httpServiceValues, NEW_HTTP_SERVICE, previewHttpRoute, schemaForNode } from './service-values.ts'
+
+const PROTOCOLS = [
+  { value: 'http', text: 'http://' },
+  { value: 'https', text: 'https://' },
+]
+
+export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceFormProps<HttpService>) {
+  const api = useApi()
+  const config = useConfig().data
+  const { form, dialog } = useServiceForm({
+    schema: schemaForNode(HttpServiceSchema, node),
+    record: service,
+    valuesOf: (record) => (record ? httpServiceValues(record) : NEW_HTTP_SERVICE),
+    create: (body) => api.call(endpoints.createHttpService, { params: { nodeId: node.id }, body }),
+    update: ({ nodeId, id }, body) => api.call(endpoints.updateHttpService, { params: { nodeId, id }, body }),
+    onSaved,
+  })
+  const { control } = form
+  const locked = service?.system ?? false
+  return (
+    <ServiceForm
+      title="Expose HTTP Service on Node"
+      description={PURPOSES.http}
+      node={node}
+      form={form}
+      dialog={dialog}
+      locked={locked}
+      defaultPort={NEW_HTTP_SERVICE.backendPort}
+      route={previewHttpRoute(useWatch({ control }), config?.publicUrl)}
+      onClose={onClose}
+      publicField={
+        <TextField
+          control={control}
+          name="pathLocation"
+          label="Public HTTP Path"
+          mono
+          placeholder="/"
+          disabled={locked}
+        />
+      }
+      protocolField={
+        <SelectField
+          control={control}
+          name="backendProto"
+          label="Backend Protocol"
+          options={PROTOCOLS}
+          mono
+          disabled={locked}
+        />
+      }
+    />
+  )
+}
