@@ -27,8 +27,9 @@ export function startEdge(installation: Installation, warn: Say): Program {
 }
 
 export function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
-  // SIGUSR1 would open a debugger, which reads every secret of the process.
-  return [join(root, 'node_modules/.bin/node'), '--disable-sigusr1', join(root, BUNDLE[program])]
+  // SIGUSR1 would open a debugger, which reads every secret of the process. Decision 0026 says why the size.
+  const flags = ['--disable-sigusr1', '--max-semi-space-size=8']
+  return [join(root, 'node_modules/.bin/node'), ...flags, join(root, BUNDLE[program])]
 }
 
 function startOne(name: 'server' | 'edge', installation: Installation, argv: string[], warn: Say): Program {

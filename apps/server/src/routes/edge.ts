@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
@@ -8,7 +9,7 @@ import { socketRoute } from '../http/socket.ts'
 export function edgeRoutes(app: FastifyInstance): void {
   route(app, endpoints.edgeState, async ({ context, body, reply }) => {
     const answer = await context.desiredState.read(body.known)
-    return reply.type('application/json; charset=utf-8').send(answer)
+    return reply.type('application/json; charset=utf-8').send(Readable.from(answer))
   })
   socketRoute(app, endpoints.edgeSocket, (socket, { context, caller }) => {
     keepAlive(socket)

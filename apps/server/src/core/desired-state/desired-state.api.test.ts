@@ -106,7 +106,7 @@ describe('5,000 routes and 1,000 certificates', () => {
       await client.patch(`/api/services/${nodeId}/http/${serviceId}`, { backendPort: 2000 + i })
       const answer = await server.context.desiredState.read(known)
       times.push(performance.now() - start)
-      const { hashes: next, sections } = JSON.parse(answer)
+      const { hashes: next, sections } = JSON.parse(answer.join(''))
       expect(sections.certificates).toEqual([])
       expect(sections.routes.length).toBeLessThanOrEqual(200)
       expect(sections.routes.find(({ id }: Route) => id === serviceId).backend.port).toBe(2000 + i)
@@ -147,7 +147,7 @@ describe('5,000 routes and 1,000 certificates', () => {
 async function readAnew(): Promise<StateAnswer> {
   const { context } = server
   const fresh = createDesiredState({ ...context, publicHost: context.config.publicHost })
-  return JSON.parse(await fresh.read({}))
+  return JSON.parse((await fresh.read({})).join(''))
 }
 
 let filled = 0

@@ -3,13 +3,16 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
-import { createStatedRows, type StatedRows, updateStatedRows } from './rows.ts'
-import { type Section, sectionOf } from './sections.ts'
+import { createStatedRows, inBatches, type StatedRows, updateStatedRows } from './rows.ts'
+import { hashOf, type TextSections } from './sections.ts'
 
 /** The desired state as the edges fetch it. */
 export interface DesiredState {
-  /** @returns a StateAnswer as JSON: one snapshot, with the sections whose hash the asker does not hold. */
-  read(known: SectionHashes): Promise<string>
+  /**
+   * @returns a StateAnswer as JSON, in pieces: one snapshot, with the sections whose hash the asker does not hold. As
+   * one text, the whole of a large installation would be in memory several times.
+   */
+  read(known: SectionHashes): Promise<string[]>
 }
 
 interface Parts {
@@ -20,9 +23,9 @@ interface Parts {
   publicHost: string
 }
 
-/** Keeps what it was made of between two reads, and makes only those sections anew whose rows changed. */
+/** Keeps the rows as texts between two reads, and reads only those that changed. */
 export function createDesiredState(parts: Parts): DesiredState {
-  const settings = sectionOf(JSON.stringify(settingsOf(parts)))
+  const settings = JSON.stringify(settingsOf(parts))
   const rows = createStatedRows()
   return {
     read: (known) =>
@@ -42,54 +45,61 @@ function settingsOf({ tunnel, publicHost }: Parts): TunnelSettings {
   }
 }
 
-/** Put together as text: most of it is text already. */
 async function answerOf(
   tx: Kysely<Database>,
   { secrets }: Pick<Parts, 'secrets'>,
   rows: StatedRows,
-  { settings, known }: { settings: Section; known: SectionHashes },
-): Promise<string> {
-  const [peers, routes] = [rows.peers.sections(), rows.routes.sections()]
-  const hashes: SectionHashes = { settings: settings.hash }
-  for (const [name, { hash }] of [...peers, ...routes]) hashes[name] = hash
-  const wanted: number[] = []
-  for (const [id, hash] of rows.certificates) {
-    if (hash === null) continue
-    hashes[`certificate:${id}`] = hash
-    if (known[`certificate:${id}`] !== hash) wanted.push(id)
+  { settings, known }: { settings: string; known: SectionHashes },
+): Promise<string[]> {
+  const hashes: SectionHashes = { settings: hashOf(settings) }
+  const differs = (name: string, hash: string) => {
+    hashes[name] = hash
+    return known[name] !== hash
   }
-  const differing = (sections: ReadonlyMap<string, Section>) =>
-    [...sections].filter(([name, { hash }]) => known[name] !== hash).map(([, { json }]) => json)
-  const sections = [
-    ...(known.settings === settings.hash ? [] : [`"settings":${settings.json}`]),
-    `"peers":[${differing(peers).join()}]`,
-    `"routes":[${differing(routes).join()}]`,
-    `"certificates":${JSON.stringify(await readCertificates(tx, secrets, wanted))}`,
+  const textsOf = (sections: TextSections) =>
+    [...sections.hashes()]
+      .filter(([name, hash]) => differs(name, hash))
+      .map(([name]) => sections.textOf(name))
+  const [peers, routes] = [textsOf(rows.peers), textsOf(rows.routes)]
+  const certificates = [...rows.certificates].flatMap(([id, hash]) =>
+    hash !== null && differs(`certificate:${id}`, hash) ? [id] : [],
+  )
+  const ownSettings = known.settings === hashes.settings ? '' : `"settings":${settings},`
+  return [
+    `{"revision":${rows.revision},"hashes":${JSON.stringify(hashes)},"sections":{${ownSettings}`,
+    ...listOf('peers', peers),
+    ',',
+    ...listOf('routes', routes),
+    ',',
+    ...listOf('certificates', await readCertificates(tx, secrets, certificates)),
+    '}}',
   ]
-  return `{"revision":${rows.revision},"hashes":${JSON.stringify(hashes)},"sections":{${sections.join()}}}`
 }
 
-/** How many are asked for in one statement. */
-const BATCH = 500
+/** @param parts each the inside of a list */
+function listOf(name: string, parts: readonly string[]): string[] {
+  return [`"${name}":[`, ...parts.map((part, index) => (index === 0 ? part : `,${part}`)), ']']
+}
 
+/** @returns parts of a list as JSON, without its brackets */
 async function readCertificates(
   tx: Kysely<Database>,
   secrets: Secrets,
   ids: readonly number[],
-): Promise<EdgeCertificate[]> {
-  const certificates: EdgeCertificate[] = []
-  for (let start = 0; start < ids.length; start += BATCH) {
+): Promise<string[]> {
+  const parts: string[] = []
+  for (const some of inBatches(ids)) {
     const rows = await tx
       .selectFrom('certificates')
       .leftJoin('domains', 'domains.id', 'certificates.domain_id')
       .select(['certificates.id', 'chain', 'private_key', 'domains.domain'])
-      .where('certificates.id', 'in', ids.slice(start, start + BATCH))
+      .where('certificates.id', 'in', some)
       .execute()
-    for (const { id, chain, private_key, domain } of rows) {
-      if (chain === null || private_key === null) continue
-      const domains = domain === null ? [] : [domain]
-      certificates.push({ id, domains, chain, privateKey: secrets.open(private_key) })
-    }
+    const whole = rows.flatMap(({ id, chain, private_key, domain }): EdgeCertificate[] => {
+      if (chain === null || private_key === null) return []
+      return [{ id, domains: domain === null ? [] : [domain], chain, privateKey: secrets.open(private_key) }]
+    })
+    parts.push(whole.map((certificate) => JSON.stringify(certificate)).join())
   }
-  return certificates
+  return parts
 }

@@ -92,7 +92,7 @@ test('after any changes of any columns the state kept up to date, here and on an
   const make = () => createDesiredState({ ...context, publicHost: context.config.publicHost })
   const kept = make()
   const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
-    JSON.parse(await state.read(known))
+    JSON.parse((await state.read(known)).join(''))
   let held: HeldState | undefined
   let done = 0
   await fc.assert(

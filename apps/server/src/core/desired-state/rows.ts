@@ -54,13 +54,30 @@ export async function updateStatedRows(
   rows.revision = revision
 }
 
+/** How many rows are read in one statement: those of a large installation are not held all at once. */
+const BATCH = 500
+
+export function* inBatches<T>(all: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < all.length; start += BATCH) yield all.slice(start, start + BATCH)
+}
+
+async function listChanged(
+  tx: Kysely<Database>,
+  table: keyof StatedTables,
+  since: number,
+): Promise<number[]> {
+  const rows = await tx.selectFrom(table).select('id').where('revision', '>', since).execute()
+  return rows.map(({ id }) => id)
+}
+
 async function readNodes(tx: Kysely<Database>, rows: StatedRows, parts: StatedParts): Promise<void> {
-  const changed = await tx.selectFrom('nodes').selectAll().where('revision', '>', rows.revision).execute()
-  for (const node of changed) {
-    rows.nodes.set(node.id, routedNodeOf(node))
-    const peer = peerTextOf(node, parts)
-    if (peer === undefined) rows.peers.remove(node.id)
-    else rows.peers.set(node.id, peer)
+  for (const ids of inBatches(await listChanged(tx, 'nodes', rows.revision))) {
+    for (const node of await tx.selectFrom('nodes').selectAll().where('id', 'in', ids).execute()) {
+      rows.nodes.set(node.id, routedNodeOf(node))
+      const peer = peerTextOf(node, parts)
+      if (peer === undefined) rows.peers.remove(node.id)
+      else rows.peers.set(node.id, peer)
+    }
   }
 }
 
@@ -83,22 +100,35 @@ async function readDomains(tx: Kysely<Database>, rows: StatedRows): Promise<void
 
 /** The key goes into the hash as it is sealed, so that hashing opens none. */
 async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const changed = await tx
-    .selectFrom('certificates')
-    .select(['id', 'domain_id', 'chain', 'private_key'])
-    .where('revision', '>', rows.revision)
-    .execute()
-  for (const { id, domain_id, chain, private_key } of changed) {
-    const isWhole = chain !== null && private_key !== null
-    rows.certificates.set(id, isWhole ? hashOf([domain_id, chain, private_key].join(':')) : null)
+  for (const ids of inBatches(await listChanged(tx, 'certificates', rows.revision))) {
+    const changed = await tx
+      .selectFrom('certificates')
+      .select(['id', 'domain_id', 'chain', 'private_key'])
+      .where('id', 'in', ids)
+      .execute()
+    for (const { id, domain_id, chain, private_key } of changed) {
+      const isWhole = chain !== null && private_key !== null
+      rows.certificates.set(id, isWhole ? hashOf([domain_id, chain, private_key].join(':')) : null)
+    }
   }
 }
 
 async function readServices(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const since = rows.revision
-  const changed = await tx
+  for (const ids of inBatches(await listChangedServices(tx, rows.revision))) {
+    for (const service of await tx.selectFrom('services').selectAll().where('id', 'in', ids).execute()) {
+      const node = rows.nodes.get(service.node_id)
+      if (!node) continue
+      const domain = service.domain_id === null ? null : (rows.domains.get(service.domain_id) ?? null)
+      rows.routes.set(service.id, JSON.stringify(routeOf(service, node, domain)))
+    }
+  }
+}
+
+/** Those that changed themselves, and those whose node or domain did. */
+async function listChangedServices(tx: Kysely<Database>, since: number): Promise<number[]> {
+  const found = await tx
     .selectFrom('services')
-    .selectAll()
+    .select('id')
     .where((eb) =>
       eb.or([
         eb('revision', '>', since),
@@ -111,12 +141,7 @@ async function readServices(tx: Kysely<Database>, rows: StatedRows): Promise<voi
       ]),
     )
     .execute()
-  for (const service of changed) {
-    const node = rows.nodes.get(service.node_id)
-    if (!node) continue
-    const domain = service.domain_id === null ? null : (rows.domains.get(service.domain_id) ?? null)
-    rows.routes.set(service.id, JSON.stringify(routeOf(service, node, domain)))
-  }
+  return found.map(({ id }) => id)
 }
 
 /** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */

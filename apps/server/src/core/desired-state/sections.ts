@@ -1,26 +1,28 @@
 import { createHash } from 'node:crypto'
 
-/** A section of the state as it is sent, and the mark of this content. */
-export interface Section {
-  json: string
-  hash: string
-}
-
-/** Rows as JSON texts in named sections; only sections whose rows changed are put together anew. */
+/** Rows as JSON texts in named sections; only sections whose rows changed are hashed again. */
 export interface TextSections {
   set(id: number, text: string): void
   remove(id: number): void
   ids(): Iterable<number>
   size(): number
-  /** Each is a list without its brackets; one without rows is not there. */
-  sections(): ReadonlyMap<string, Section>
+  /** By name; a section without rows is not there. */
+  hashes(): ReadonlyMap<string, string>
+  /** The rows of a section as a JSON list without its brackets. */
+  textOf(name: string): string
 }
 
 export function createTextSections(nameOf: (id: number) => string): TextSections {
   const texts = new Map<number, string>()
   const members = new Map<string, Set<number>>()
-  const sections = new Map<string, Section>()
+  const hashes = new Map<string, string>()
   const stale = new Set<string>()
+  // Always in one order, so that the same rows have the same hash however they came to be.
+  const textOf = (name: string) =>
+    [...(members.get(name) ?? [])]
+      .sort((a, b) => a - b)
+      .map((id) => texts.get(id))
+      .join(',')
   return {
     set(id, text) {
       if (texts.get(id) === text) return
@@ -37,21 +39,17 @@ export function createTextSections(nameOf: (id: number) => string): TextSections
     },
     ids: () => texts.keys(),
     size: () => texts.size,
-    sections() {
+    hashes() {
       for (const name of stale) {
-        // Always in one order, so that the same rows have the same hash however they came to be.
-        const ids = [...(members.get(name) ?? [])].sort((a, b) => a - b)
-        if (ids.length > 0) sections.set(name, sectionOf(ids.map((id) => texts.get(id)).join(',')))
-        else sections.delete(name)
+        const text = textOf(name)
+        if (text === '') hashes.delete(name)
+        else hashes.set(name, hashOf(text))
       }
       stale.clear()
-      return sections
+      return hashes
     },
+    textOf,
   }
-}
-
-export function sectionOf(json: string): Section {
-  return { json, hash: hashOf(json) }
 }
 
 /** 128 bits: the edge sends back the hashes of all its certificates with each request. */
