@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { show } from '@postern/host/exec'
+import { CommandError, runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
-import { CommandError, runCommand } from './lib/errors.ts'
 
 const DEFAULT_MINUTES = 5
 const MOST_MINUTES = 600

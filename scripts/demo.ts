@@ -2,18 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { must, run } from '@postern/host/exec'
+import { must } from '@postern/host/exec'
 import { findHolder } from '@postern/host/lock'
 import { signIn } from './demo/api.ts'
 import { HERE, inSite, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
 import { findFault, listVisits, renderVisit, type Visit } from './demo/visits.ts'
-import { findFreePort } from './lib/bind.ts'
+import { CommandError, messageOf, runArgv, runCommand, untilSignal } from './lib/command.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
-import { CommandError, runCommand } from './lib/errors.ts'
 import { observeMachine } from './lib/machine.ts'
+import { findFreePort } from './lib/ports.ts'
+import { takeTrafficDown } from './lib/programs.ts'
 import { runInstallation } from './lib/run-installation.ts'
-import { untilSignal } from './lib/signal.ts'
-import { takeTrafficDown } from './lib/traffic.ts'
 
 /** Everything of the demonstration is in here, has "demo" in its name, or listens on ports of its own. */
 const DATA_DIR = '/var/lib/postern-demo'
@@ -51,7 +50,7 @@ async function demo(path: string, isOnce: boolean): Promise<number> {
   return enough
 
   function fail(error: unknown): void {
-    process.stderr.write(`postern: ${error instanceof Error ? error.message : error}\n`)
+    process.stderr.write(`postern: ${messageOf(error)}\n`)
     end(1)
   }
 }
@@ -113,8 +112,8 @@ async function check(visits: readonly Visit[]): Promise<number> {
 
 /** Takes away whatever a demonstration left, also one that was killed. */
 async function sweep(path: string): Promise<void> {
-  const [program = '', ...args] = inSite(NODE, AGENT, 'disconnect', ...AGENT_PLACE)
-  if (existsSync(SITE_DIR)) await run(program, args, { timeoutMs: 20_000 })
+  if (existsSync(SITE_DIR))
+    await runArgv(inSite(NODE, AGENT, 'disconnect', ...AGENT_PLACE), { timeoutMs: 20_000 })
   await removeSite()
   if (!existsSync(DATA_DIR)) return
   await takeTrafficDown({

@@ -88,29 +88,18 @@ const CASES: [file: string, code: string, reason?: string][] = [
 
 /** What the cases import, empty. */
 const TARGETS = [
-  ...[
-    'net/src/ip',
-    'contract/src/fields',
-    'contract/src/edge',
-    'contract/src/agent',
-    'contract/src/nodes',
-  ].map((file) => `packages/${file}.ts`),
-  ...[
-    'packages/host/src/wireguard-keys.ts',
-    'packages/render/src/x.ts',
-    'packages/testkit/src/api.ts',
-    'apps/edge/src/loop.ts',
-  ],
+  'packages/net/src/ip.ts',
+  ...['fields', 'edge', 'agent', 'nodes'].map((name) => `packages/contract/src/${name}.ts`),
+  ...['host/src/wireguard-keys', 'render/src/x', 'testkit/src/api'].map((name) => `packages/${name}.ts`),
+  'apps/edge/src/loop.ts',
   ...['app', 'config', 'core/nodes', 'db/schema', 'http/route', 'routes/nodes'].map(
-    (file) => `apps/server/src/${file}.ts`,
+    (name) => `apps/server/src/${name}.ts`,
   ),
-  ...['api/client.ts', 'ui/Button.tsx', 'util/cx.ts', 'util/time.ts', 'components/Badge.tsx'].map(
-    (file) => `apps/console/src/${file}`,
+  ...['api/client.ts', 'util/cx.ts', 'util/time.ts'].map((name) => `apps/console/src/${name}`),
+  ...['ui/Button', 'components/Badge', 'forms/node-form', 'pages/HomePage', 'pages/nodes/NodeCard'].map(
+    (name) => `apps/console/src/${name}.tsx`,
   ),
-  ...['forms/node-form.tsx', 'pages/nodes/NodeCard.tsx', 'pages/nodes/NodePage.tsx'].map(
-    (file) => `apps/console/src/${file}`,
-  ),
-  ...['pages/domains/DomainsPage.tsx', 'pages/HomePage.tsx'].map((file) => `apps/console/src/${file}`),
+  ...['nodes/NodePage', 'domains/DomainsPage'].map((name) => `apps/console/src/pages/${name}.tsx`),
 ]
 
 const tree = mkdtempSync(join(tmpdir(), 'import-rules-'))

@@ -7,23 +7,22 @@ import { must } from '@postern/host/exec'
 import { publicUrl, readConfig } from '../apps/server/src/config.ts'
 import { observeNetwork } from '../apps/server/src/network.ts'
 import { renderBanner, renderDataPlane } from './lib/banner.ts'
+import { CommandError, runCommand } from './lib/command.ts'
 import { type Environment, ROOT, takeEnvironment } from './lib/environment.ts'
-import { renderEnvironmentFile } from './lib/environment-file.ts'
-import { CommandError, runCommand } from './lib/errors.ts'
 import { prepareInstallation } from './lib/installation.ts'
 import { assertPortsFree } from './lib/ports.ts'
-import { untilServerThere } from './lib/server-socket.ts'
-import { stopStarter } from './lib/starter.ts'
+import { stopStarter, untilServerThere } from './lib/running.ts'
 import {
   isSystemdThere,
   listActiveUnits,
   readUnitSettings,
+  renderEnvironmentFile,
+  renderUnit,
   restartEdgeUnit,
   SERVER_UNIT,
   SETTINGS_FILE,
   UNITS,
 } from './lib/systemd.ts'
-import { renderUnit } from './lib/unit.ts'
 
 const UNIT_DIR = '/etc/systemd/system'
 

@@ -1,11 +1,10 @@
-import { run } from '@postern/host/exec'
 import { releaseLock, takeLock } from '@postern/host/lock'
-import { type Environment, environmentOf, ROOT } from './lib/environment.ts'
-import { CommandError, runCommand } from './lib/errors.ts'
-import { prepareInstallation } from './lib/installation.ts'
+import { CommandError, runArgv, runCommand } from './lib/command.ts'
+import { type Environment, environmentOf } from './lib/environment.ts'
+import { type Installation, prepareInstallation } from './lib/installation.ts'
 import { observeMachine } from './lib/machine.ts'
-import { asUser, openProgramView } from './lib/readable-program.ts'
-import { assertNoServer } from './lib/server-socket.ts'
+import { openProgramView } from './lib/program-view.ts'
+import { assertNoServer } from './lib/running.ts'
 import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './lib/systemd.ts'
 
 /** Thousands of nodes and certificates take a few seconds. */
@@ -17,11 +16,9 @@ async function rotateKey(own: Environment): Promise<number> {
   const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
   const { paths } = installation
   if ((await listActiveUnits()).includes(SERVER_UNIT))
-    throw new CommandError(
-      'the server must be stopped for it: systemctl stop postern-server (traffic goes on)',
-    )
+    throw new CommandError('stop the server first: systemctl stop postern-server (traffic goes on)')
   if (takeLock(paths.starterPid))
-    throw new CommandError('the server must be stopped for it: press Ctrl-C where it runs (traffic goes on)')
+    throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic goes on)')
   try {
     await assertNoServer(paths.serverSocket)
     return await runRotation(installation)
@@ -30,18 +27,14 @@ async function rotateKey(own: Environment): Promise<number> {
   }
 }
 
-type Installation = Awaited<ReturnType<typeof prepareInstallation>>
-
-/** As the server's user: whatever that has put into its directory, root is not led astray by it. */
-async function runRotation({ identities, paths, environment, machine }: Installation): Promise<number> {
-  const view = identities
-    ? await openProgramView(ROOT, paths.programDir, identities.server)
-    : { root: ROOT, enter: [], close: () => undefined }
-  const enter = identities ? [...view.enter, ...asUser(identities.server)] : []
+/** As the server's user: nothing that user puts into its directory can lead root astray. */
+async function runRotation(installation: Installation): Promise<number> {
+  const { environment, machine } = installation
+  const view = await openProgramView(installation)
   const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/src/rotate-key.ts`]
-  const [program = '', ...args] = [...enter, ...main]
+  const options = { timeoutMs: PATIENCE, env: environmentOf(environment, machine) }
   try {
-    const done = await run(program, args, { timeoutMs: PATIENCE, env: environmentOf(environment, machine) })
+    const done = await runArgv([...view.enter, ...main], options)
     process.stdout.write(done.stdout)
     process.stderr.write(done.stderr)
     return done.code === 0 ? 0 : 1

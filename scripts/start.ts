@@ -1,8 +1,7 @@
 import { renderBanner, renderDataPlane, renderHint } from './lib/banner.ts'
+import { runCommand, untilSignal } from './lib/command.ts'
 import { takeEnvironment } from './lib/environment.ts'
-import { runCommand } from './lib/errors.ts'
 import { runInstallation } from './lib/run-installation.ts'
-import { untilSignal } from './lib/signal.ts'
 
 /** `npm start`: runs server and edge until a signal, and never ends the traffic. */
 await runCommand(async () => {

@@ -1,10 +1,10 @@
 import { installationPaths } from '@postern/contract/installation'
+import { runCommand } from './lib/command.ts'
 import { type Environment, environmentOf, readSettings } from './lib/environment.ts'
-import { runCommand } from './lib/errors.ts'
 import { findEdgeObstacle, observeMachine } from './lib/machine.ts'
-import { stopStarter } from './lib/starter.ts'
+import { takeTrafficDown } from './lib/programs.ts'
+import { stopStarter } from './lib/running.ts'
 import { readUnitSettings, stopUnits } from './lib/systemd.ts'
-import { takeTrafficDown } from './lib/traffic.ts'
 
 /** `npm stop`: ends server and edge, however they were started, and then the traffic too. */
 async function stop(own: Environment): Promise<number> {

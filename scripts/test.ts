@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { show } from '@postern/host/exec'
+import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
-import { runCommand } from './lib/errors.ts'
 import { listFailures, sum, type Tally, tallyExit, tallyVitest, type VitestReport } from './lib/summary.ts'
 
 const MINUTE = 60_000

@@ -15,25 +15,19 @@ export const PORTS = { metrics: 9100, mqtt: 9001 }
 export const inSite = (...argv: string[]) => ['ip', 'netns', 'exec', NAMESPACE, ...argv]
 
 export async function makeSite(): Promise<void> {
-  await must('ip', ['netns', 'add', NAMESPACE])
-  await must('ip', [
-    'link',
-    'add',
-    CABLE.here,
-    'type',
-    'veth',
-    'peer',
-    'name',
-    CABLE.there,
-    'netns',
-    NAMESPACE,
+  const inside = ['-n', NAMESPACE]
+  const peer = ['peer', 'name', CABLE.there, 'netns', NAMESPACE]
+  for (const args of [
+    ['netns', 'add', NAMESPACE],
+    ['link', 'add', CABLE.here, 'type', 'veth', ...peer],
+    ['addr', 'add', `${HERE}/30`, 'dev', CABLE.here],
+    ['link', 'set', CABLE.here, 'up'],
+    [...inside, 'link', 'set', 'lo', 'up'],
+    [...inside, 'addr', 'add', `${THERE}/30`, 'dev', CABLE.there],
+    [...inside, 'link', 'set', CABLE.there, 'up'],
+    [...inside, 'route', 'add', 'default', 'via', HERE],
   ])
-  await must('ip', ['addr', 'add', `${HERE}/30`, 'dev', CABLE.here])
-  await must('ip', ['link', 'set', CABLE.here, 'up'])
-  await must('ip', ['-n', NAMESPACE, 'link', 'set', 'lo', 'up'])
-  await must('ip', ['-n', NAMESPACE, 'addr', 'add', `${THERE}/30`, 'dev', CABLE.there])
-  await must('ip', ['-n', NAMESPACE, 'link', 'set', CABLE.there, 'up'])
-  await must('ip', ['-n', NAMESPACE, 'route', 'add', 'default', 'via', HERE])
+    await must('ip', args)
 }
 
 /** Two programs of Debian that know nothing of Postern. */

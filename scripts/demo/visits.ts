@@ -13,6 +13,7 @@ export function listVisits(httpsPort: number, domains: { metrics: string; mqtt: 
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
   const key = ['Sec-WebSocket-Key: cG9zdGVybi1kZW1vLWtleQ==', 'Sec-WebSocket-Protocol: mqtt']
   const headers = [...upgrade, ...key].flatMap((header) => ['-H', header])
+  const once = ['--http1.1', '-m', '2']
   return [
     {
       title: 'the figures of the private host, from prometheus-node-exporter',
@@ -21,15 +22,7 @@ export function listVisits(httpsPort: number, domains: { metrics: string; mqtt: 
     },
     {
       title: 'a WebSocket to mosquitto on the private host (101 Switching Protocols)',
-      args: [
-        '-ski',
-        '--http1.1',
-        '-m',
-        '2',
-        ...headers,
-        ...to(domains.mqtt),
-        `https://${domains.mqtt}:${httpsPort}/mqtt`,
-      ],
+      args: ['-ski', ...once, ...headers, ...to(domains.mqtt), `https://${domains.mqtt}:${httpsPort}/mqtt`],
       expected: /^HTTP\/1\.1 101 /,
     },
   ]

@@ -1,5 +1,5 @@
 import type { DataPlane } from '@postern/contract/edge'
-import { printable } from './printable.ts'
+import { printable } from './command.ts'
 
 export interface Banner {
   version: string

@@ -2,17 +2,22 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
   existsSync,
+  lchownSync,
+  lstatSync,
   mkdirSync,
+  openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { CommandError } from './errors.ts'
-import { giveDirectory } from './ownership.ts'
+import { CommandError, messageOf } from './command.ts'
 import type { Identities, Identity } from './users.ts'
 
 const ROOT: Identity = { uid: 0, gid: 0 }
@@ -107,6 +112,41 @@ function tryTo(what: string, action: () => void): void {
   try {
     action()
   } catch (error) {
-    throw new CommandError(`cannot ${what}: ${error instanceof Error ? error.message : error}`)
+    throw new CommandError(`cannot ${what}: ${messageOf(error)}`)
+  }
+}
+
+/**
+ * Gives a directory to a user; one that came from a backup, or from a start without root, with all that is in it.
+ * In a directory that is the user's own already, nothing is touched: the user may have put there what leads to
+ * files of root.
+ * @throws CommandError for a file that also has a name elsewhere
+ */
+function giveDirectory(path: string, owner: Identity): void {
+  const { uid, gid } = statSync(path)
+  if (uid === owner.uid && gid === owner.gid) return
+  if (uid !== owner.uid) {
+    // From here on nobody else comes in.
+    chownSync(path, 0, 0)
+    chmodSync(path, 0o700)
+    giveContents(path, owner)
+  }
+  chownSync(path, owner.uid, owner.gid)
+}
+
+/** Each step starts from an open directory, so that one which is swapped for a link meanwhile leads nowhere. */
+function giveContents(path: string, owner: Identity, flags = 0): void {
+  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | flags)
+  try {
+    const here = `/proc/self/fd/${directory}`
+    for (const entry of readdirSync(here, { withFileTypes: true })) {
+      const inside = `${here}/${entry.name}`
+      if (entry.isDirectory()) giveContents(inside, owner, constants.O_NOFOLLOW)
+      else if (lstatSync(inside).nlink > 1)
+        throw new CommandError(`${basename(inside)} has another name outside of ${path}: copy it instead`)
+      lchownSync(inside, owner.uid, owner.gid)
+    }
+  } finally {
+    closeSync(directory)
   }
 }

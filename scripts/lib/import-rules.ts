@@ -11,6 +11,9 @@ export interface ImportRule {
   except?: readonly string[]
 }
 
+const PAGES =
+  'Pages do not import pages, and nothing below them does: shared parts belong in components or forms.'
+
 /** Folders end in a slash; `npm:` and `node:` stand for packages and Node's own modules. */
 export const IMPORT_RULES: readonly ImportRule[] = [
   {
@@ -29,23 +32,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     because: 'packages/render is pure, text in and text out: it imports contract and net only.',
   },
   {
-    from: ['apps/edge/'],
-    never: ['apps/server/', 'apps/agent/', 'apps/console/'],
-    because: 'Apps never import apps: what two of them need belongs in packages/.',
-  },
-  {
-    from: ['apps/server/'],
-    never: ['apps/edge/', 'apps/agent/', 'apps/console/'],
-    because: 'Apps never import apps: what two of them need belongs in packages/.',
-  },
-  {
-    from: ['apps/agent/'],
-    never: ['apps/edge/', 'apps/server/', 'apps/console/'],
-    because: 'Apps never import apps: what two of them need belongs in packages/.',
-  },
-  {
-    from: ['apps/console/'],
-    never: ['apps/edge/', 'apps/server/', 'apps/agent/'],
+    from: ['apps/*/'],
+    never: ['apps/'],
     because: 'Apps never import apps: what two of them need belongs in packages/.',
   },
   {
@@ -104,14 +92,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     from: ['apps/console/src/'],
     never: ['apps/console/src/pages/'],
     except: ['apps/console/src/pages/', 'apps/console/src/routes.tsx'],
-    because:
-      'Pages do not import pages, and nothing below them does: shared parts belong in components or forms.',
+    because: PAGES,
   },
   {
     from: ['apps/console/src/pages/*/'],
     never: ['apps/console/src/pages/'],
-    because:
-      'Pages do not import pages, and nothing below them does: shared parts belong in components or forms.',
+    because: PAGES,
   },
   {
     from: ['apps/console/src/ui/', 'apps/console/src/util/'],

@@ -1,11 +1,11 @@
+import { closeSync, existsSync, fchownSync, openSync, rmSync, writeSync } from 'node:fs'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import type { Settings } from '@postern/contract/settings'
+import { CommandError } from './command.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { type Environment, readSettings } from './environment.ts'
-import { CommandError } from './errors.ts'
-import { layDownPassword } from './first-password.ts'
 import { findEdgeObstacle, type Machine, observeMachine } from './machine.ts'
-import { ensureUsers, type Identities } from './users.ts'
+import { ensureUsers, type Identities, type Identity } from './users.ts'
 
 /** An installation on this machine, made ready to be started. */
 export interface Installation {
@@ -35,12 +35,23 @@ export async function prepareInstallation(environment: Environment): Promise<Ins
   prepareDataDir(settings.POSTERN_DATA_DIR, identities)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
   layDownPassword(paths, settings.POSTERN_ADMIN_PASSWORD, identities?.server)
-  return {
-    environment,
-    machine,
-    settings,
-    paths,
-    identities,
-    obstacle,
+  return { environment, machine, settings, paths, identities, obstacle }
+}
+
+/**
+ * Lays the admin's password down where only the server reads it, for the start that makes the account. Once there is a
+ * database it is the truth, and nothing is written.
+ * @param owner absent without root: the file is then this user's
+ */
+function layDownPassword(paths: InstallationPaths, password: string | null, owner?: Identity): void {
+  if (password === null || existsSync(paths.database)) return
+  // One of a start that never came to its end. The new file is nobody's link.
+  rmSync(paths.firstPassword, { force: true })
+  const file = openSync(paths.firstPassword, 'wx', 0o600)
+  try {
+    if (owner) fchownSync(file, owner.uid, owner.gid)
+    writeSync(file, password)
+  } finally {
+    closeSync(file)
   }
 }

@@ -2,8 +2,7 @@ import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import { parseSettings } from '@postern/contract/settings'
 import { afterEach, expect, test } from 'vitest'
-import { parseInodes } from './port-holders.ts'
-import { assertPortsFree } from './ports.ts'
+import { assertPortsFree, parseInodes } from './ports.ts'
 
 const closers: (() => void)[] = []
 afterEach(() => {

@@ -1,9 +1,17 @@
-import { existsSync } from 'node:fs'
+import { createSocket } from 'node:dgram'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { installationPaths } from '@postern/contract/installation'
 import type { Settings } from '@postern/contract/settings'
-import { type Binding, findBindError } from './bind.ts'
-import { CommandError } from './errors.ts'
-import { type Holder, listHolders } from './port-holders.ts'
+import { CommandError } from './command.ts'
+
+export type Protocol = 'tcp' | 'udp'
+
+export interface Binding {
+  port: number
+  protocol: Protocol
+  address: string
+}
 
 interface PortUse extends Binding {
   setting: string
@@ -59,4 +67,83 @@ function describeTaken({ setting, port, protocol }: PortUse, problem: string, ho
   if (problem !== 'EADDRINUSE') return `${name} cannot be used (${problem}): ${remedy}`
   const program = holder ? `${holder.command.slice(0, 80)} (pid ${holder.pid})` : 'another program'
   return `${name} is taken by ${program}: stop it, or ${remedy}`
+}
+
+/** The code of the error that binding meets, like EADDRINUSE, or undefined when the port is free. */
+export function findBindError({ port, protocol, address }: Binding): Promise<string | undefined> {
+  return protocol === 'tcp' ? findTcpError(port, address) : findUdpError(port, address)
+}
+
+function findTcpError(port: number, host: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+function findUdpError(port: number, address: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4')
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    socket.bind({ port, address, exclusive: true }, () => socket.close(() => resolve(undefined)))
+  })
+}
+
+/** The first free port from `start` on; a hundred are tried. */
+export async function findFreePort(start: number, protocol: Protocol): Promise<number> {
+  for (let port = start; port < start + 100; port++)
+    if (!(await findBindError({ port, protocol, address: '0.0.0.0' }))) return port
+  throw new Error(`no free ${protocol} port from ${start} on`)
+}
+
+/** A program that holds a port. */
+export interface Holder {
+  pid: number
+  /** Its argv, joined by blanks. */
+  command: string
+}
+
+/** The inodes of sockets bound to a port, from the text of /proc/net/tcp and its like (state 0A is LISTEN). */
+export function parseInodes(table: string, port: number, protocol: Protocol): string[] {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return table
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => local?.endsWith(wanted) && (protocol === 'udp' || state === '0A'))
+    .flatMap((fields) => fields[9] ?? [])
+}
+
+/** The programs that hold a port of this machine, as far as /proc shows them. */
+export function listHolders(port: number, protocol: Protocol): Holder[] {
+  const tables = [`/proc/net/${protocol}`, `/proc/net/${protocol}6`].map(readOrEmpty)
+  const inodes = new Set(tables.flatMap((table) => parseInodes(table, port, protocol)))
+  if (inodes.size === 0) return []
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids
+    .filter((pid) => listSockets(pid).some((inode) => inodes.has(inode)))
+    .map((pid) => ({
+      pid: Number(pid),
+      command: readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
+    }))
+}
+
+function listSockets(pid: string): string[] {
+  const folder = `/proc/${pid}/fd`
+  return orElse(() => readdirSync(folder), []).flatMap((fd) => {
+    const target = orElse(() => readlinkSync(`${folder}/${fd}`), '')
+    return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []
+  })
+}
+
+const readOrEmpty = (path: string) => orElse(() => readFileSync(path, 'utf8'), '')
+
+/** Processes and their descriptors go away while one looks, and /proc or IPv6 may not be there: then nothing is known. */
+function orElse<T>(look: () => T, otherwise: T): T {
+  try {
+    return look()
+  } catch {
+    return otherwise
+  }
 }

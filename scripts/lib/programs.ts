@@ -1,9 +1,10 @@
 import { join } from 'node:path'
+import { DataPlane } from '@postern/contract/edge'
+import { CommandError, printable, runArgv } from './command.ts'
 import { environmentOf, ROOT } from './environment.ts'
 import type { Installation } from './installation.ts'
-import { formatLogLine } from './log-line.ts'
 import { Program } from './program.ts'
-import { asUser, type ProgramView } from './readable-program.ts'
+import type { ProgramView } from './program-view.ts'
 
 /** As `apps/<name>/build.ts` packs them: they start sooner and need a third less memory than their sources. */
 const BUNDLE = { server: 'apps/server/dist/server.mjs', edge: 'apps/edge/dist/edge.mjs' } as const
@@ -15,9 +16,7 @@ export type Say = (text: string) => void
 
 /** Starts the server: as its own user when there is one. */
 export function startServer(installation: Installation, view: ProgramView, warn: Say): Program {
-  const { identities } = installation
-  const enter = identities ? [...view.enter, ...asUser(identities.server)] : []
-  return startOne('server', installation, [...enter, ...nodeArgv(view.root, 'server')], warn)
+  return startOne('server', installation, [...view.enter, ...nodeArgv(view.root, 'server')], warn)
 }
 
 /** Starts the edge, as root. */
@@ -26,7 +25,7 @@ export function startEdge(installation: Installation, warn: Say): Program {
   return startOne('edge', installation, argv, warn)
 }
 
-export function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
+function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
   // SIGUSR1 would open a debugger, which reads every secret of the process. Decision 0026 says why the size.
   const flags = ['--disable-sigusr1', '--max-semi-space-size=8']
   return [join(root, 'node_modules/.bin/node'), ...flags, join(root, BUNDLE[program])]
@@ -46,4 +45,70 @@ function startOne(name: 'server' | 'edge', installation: Installation, argv: str
     onRestart: (_, how, delay) =>
       warn(`postern: the ${name} ended (${how}); it starts again in ${delay / 1000} s\n`),
   })
+}
+
+/** Ends HAProxy, the tunnel and the firewall's table of an installation, through the edge itself. */
+export async function takeTrafficDown(environment: Record<string, string>): Promise<void> {
+  const argv = [...nodeArgv(ROOT, 'edge'), '--down']
+  const { code, stderr } = await runArgv(argv, { timeoutMs: 30_000, env: environment })
+  if (code !== 0) throw new CommandError(`could not end the traffic: ${stderr.trim()}`)
+}
+
+/** What the server says once it listens. `generatedAdmin`: only when it has just made the account's password. */
+export interface ServerReady {
+  generatedAdmin?: { username: string; password: string }
+}
+
+export function parseServerReady(message: unknown): ServerReady {
+  const admin = fieldOf(message, 'generatedAdmin')
+  const username = fieldOf(admin, 'username')
+  const password = fieldOf(admin, 'password')
+  if (typeof username !== 'string' || typeof password !== 'string') return {}
+  return { generatedAdmin: { username, password } }
+}
+
+/** The data plane as the edge's first message describes it. */
+export function parseEdgeReady(message: unknown): DataPlane {
+  return DataPlane.parse(fieldOf(message, 'dataPlane'))
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  // A record of unknowns: each field is looked at before it is used.
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+}
+
+const WARN = 40
+const LEVELS: Record<number, string> = { 40: 'warning', 50: 'error', 60: 'error' }
+
+/**
+ * A line of a program's log as a person on a terminal wants it: warnings and errors in words, the rest not at
+ * all, and what is no log record as it is.
+ */
+export function formatLogLine(name: string, line: string): string | undefined {
+  const record = parseRecord(line)
+  if (!record) return line === '' ? undefined : printable(line)
+  if (record.level < WARN) return undefined
+  const reason = record.err?.message ?? record.err?.code
+  const words = [record.msg, reason !== record.msg ? reason : undefined].filter(Boolean).join(': ')
+  return printable(`${name}: ${LEVELS[record.level] ?? 'warning'}: ${words}`)
+}
+
+interface LogRecord {
+  level: number
+  msg?: string
+  err?: { message?: string; code?: string }
+}
+
+function parseRecord(line: string): LogRecord | undefined {
+  if (!line.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(line)
+    const isRecord =
+      typeof value === 'object' && value !== null && 'level' in value && typeof value.level === 'number'
+    // Our own logger wrote it; its other fields are only ever shown.
+    return isRecord ? (value as LogRecord) : undefined
+  } catch {
+    // A line that only looks like a record is shown as it is.
+    return undefined
+  }
 }

@@ -3,15 +3,14 @@ import { releaseLock, takeLock } from '@postern/host/lock'
 import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
 import type { Banner } from './banner.ts'
+import { CommandError, messageOf } from './command.ts'
 import { type Environment, ROOT } from './environment.ts'
-import { CommandError } from './errors.ts'
 import { type Installation, prepareInstallation } from './installation.ts'
 import { assertPortsFree } from './ports.ts'
 import type { Program } from './program.ts'
-import { type Say, startEdge, startServer } from './programs.ts'
-import { openProgramView, type ProgramView } from './readable-program.ts'
-import { parseEdgeReady, parseServerReady } from './ready.ts'
-import { assertNoServer } from './server-socket.ts'
+import { openProgramView, type ProgramView } from './program-view.ts'
+import { parseEdgeReady, parseServerReady, type Say, startEdge, startServer } from './programs.ts'
+import { assertNoServer } from './running.ts'
 
 export interface Listeners {
   /** The server answers; the words for it are the caller's. */
@@ -51,10 +50,7 @@ async function runPrograms(
   until: Promise<unknown>,
   listeners: Listeners,
 ): Promise<void> {
-  const { identities, paths } = installation
-  const view: ProgramView = identities
-    ? await openProgramView(ROOT, paths.programDir, identities.server)
-    : { root: ROOT, enter: [], close: () => undefined }
+  const view = await openProgramView(installation)
   const programs: Program[] = []
   let isOver = false
   const over = until.then(() => {
@@ -98,6 +94,6 @@ async function startAll(
 /** A program that does not start has said why itself; this says which one it was. */
 async function isReady(program: Program): Promise<unknown> {
   return program.ready.catch((error: unknown) => {
-    throw new CommandError(error instanceof Error ? error.message : String(error))
+    throw new CommandError(messageOf(error))
   })
 }

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { DataPlane } from '@postern/contract/edge'
 import { ExecTimeoutError, must, run } from '@postern/host/exec'
-import { parseEnvironmentFile } from './environment-file.ts'
-import { CommandError } from './errors.ts'
-import { parseEdgeReady } from './ready.ts'
+import { CommandError } from './command.ts'
+import { parseEdgeReady } from './programs.ts'
 
 export const SERVER_UNIT = 'postern-server.service'
 const EDGE_UNIT = 'postern-edge.service'
@@ -50,4 +49,35 @@ export async function stopUnits(): Promise<boolean> {
 
 function orTooLate(error: unknown): undefined {
   if (!(error instanceof ExecTimeoutError)) throw error
+}
+
+/** A unit with its `@NAME@` marks filled in. @throws on a path that a unit file cannot hold as it is */
+export function renderUnit(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/@([A-Z_]+)@/g, (mark, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`${mark} is not filled in`)
+    if (!/^[A-Za-z0-9/._+-]+$/.test(value))
+      throw new CommandError(
+        `${value} has characters not allowed in a systemd unit: move the repository to a plain path`,
+      )
+    return value
+  })
+}
+
+/** The lines of an EnvironmentFile of systemd, each value quoted. @throws on a value with a line break */
+export function renderEnvironmentFile(values: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(values).map(([name, value]) => {
+    if (/[\r\n\0]/.test(value)) throw new CommandError(`${name} must be one line`)
+    return `${name}="${value.replace(/[\\"]/g, '\\$&')}"`
+  })
+  return `${['# The settings of Postern. After a change: systemctl restart postern-server postern-edge', ...lines].join('\n')}\n`
+}
+
+/** Reads what renderEnvironmentFile wrote, and plain NAME=value lines that a person added. */
+export function parseEnvironmentFile(text: string): Record<string, string> {
+  const pairs = text.split('\n').flatMap((line) => {
+    const [, name, quoted, plain] = /^\s*(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))\s*$/.exec(line) ?? []
+    return name ? [[name, quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '']] : []
+  })
+  return Object.fromEntries(pairs)
 }

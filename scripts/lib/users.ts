@@ -1,6 +1,6 @@
 import { SYSTEM_USERS } from '@postern/contract/installation'
 import { run } from '@postern/host/exec'
-import { CommandError } from './errors.ts'
+import { CommandError } from './command.ts'
 
 export interface Identity {
   uid: number

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { CommandError, runCommand } from './errors.ts'
+import { CommandError, runCommand } from './command.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()

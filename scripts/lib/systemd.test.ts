@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { UNITS } from './systemd.ts'
-import { renderUnit } from './unit.ts'
+import { parseEnvironmentFile, renderEnvironmentFile, renderUnit, UNITS } from './systemd.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const values = {
@@ -61,4 +60,21 @@ test('a path that a unit file would read as something else is refused', () => {
   expect(() => renderUnit('X=@ROOT@', { ROOT: '/home/a b' })).toThrow('plain path')
   expect(() => renderUnit('X=@ROOT@', { ROOT: '/home/%h' })).toThrow('plain path')
   expect(() => renderUnit('X=@OTHER@', {})).toThrow('@OTHER@')
+})
+
+test('values come back as they went in', () => {
+  const values = { POSTERN_ADMIN_USERNAME: 'an "odd" \\ name $HOME', POSTERN_HTTP_PORT: '8080' }
+  expect(parseEnvironmentFile(renderEnvironmentFile(values))).toEqual(values)
+})
+
+test('lines that a person wrote are read too', () => {
+  const text = '# a comment\nPOSTERN_HTTP_PORT=8080\n\nPOSTERN_PUBLIC_HOST="a.example.com"\nnonsense\n'
+  expect(parseEnvironmentFile(text)).toEqual({
+    POSTERN_HTTP_PORT: '8080',
+    POSTERN_PUBLIC_HOST: 'a.example.com',
+  })
+})
+
+test('a line break cannot add a setting', () => {
+  expect(() => renderEnvironmentFile({ A: 'x\nPOSTERN_HTTP_PORT=1' })).toThrow('A must be one line')
 })

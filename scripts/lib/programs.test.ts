@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatLogLine } from './log-line.ts'
+import { formatLogLine } from './programs.ts'
 
 test.each([
   ['{"level":30,"msg":"GET /api"}', undefined],

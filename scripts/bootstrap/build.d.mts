@@ -1,2 +1,0 @@
-export function hashOf(root: string, paths: readonly string[]): string
-export function buildWhatIsStale(): Promise<void>

@@ -1,1 +1,0 @@
-export function takeFromEnvironment(name: string): string | undefined

@@ -1,1 +1,0 @@
-export function reasonIn(log: string): string
