@@ -65,7 +65,7 @@ it('is told when its token was revoked, and goes on with another', async () => {
     return outcome.code === 7 ? outcome : undefined
   })
   expect(status.stdout).toContain(
-    "The token of this machine was revoked. Add a token on the node's page in the console, and run postern connect with it.",
+    "This machine's token was revoked. Add a token on the node's page in the console, and run postern connect with it.",
   )
   const { token: fresh } = (await api.call('POST', pats, { name: 'second' })).json as CreatedPat
   const connected = await onSecondHost(

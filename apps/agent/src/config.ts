@@ -1,11 +1,11 @@
 import { SYSTEM_PATH } from '@postern/host/exec'
 
-/** What the agent reads from its environment; nothing else looks there. */
+/** What the agent reads from its environment; no other file reads it. */
 export interface Environment {
   url: string | undefined
   token: string | undefined
   configDir: string
-  /** The search path for programs; always with the places of system tools, which a user's path may lack. */
+  /** Where to look for programs. Always includes the directories of system tools, which a user's path may lack. */
   path: string
   noColour: boolean
 }
@@ -22,3 +22,24 @@ export function readEnvironment(): Environment {
     noColour: Boolean(NO_COLOR),
   }
 }
+
+/**
+ * Where an agent keeps its files. Secrets are in `configDir` (0700); what a reboot may forget is in `runDir`.
+ * An agent with its own directory keeps everything there, so several fit on one machine.
+ */
+export function agentPaths(configDir: string) {
+  const runDir = configDir === DEFAULT_CONFIG_DIR ? '/run/postern-agent' : `${configDir}/run`
+  return {
+    configDir,
+    credentials: `${configDir}/agent.json`,
+    lastGood: `${configDir}/last-good.json`,
+    runDir,
+    pid: `${runDir}/agent.pid`,
+    status: `${runDir}/status.json`,
+    log: `${runDir}/agent.log`,
+    wireguard: `${runDir}/wireguard.conf`,
+    /** Exists while forwarding is on because of us. */
+    forwarding: `${runDir}/forwarding`,
+  } as const
+}
+export type AgentPaths = ReturnType<typeof agentPaths>

@@ -4,13 +4,13 @@ import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
 import { codeOf } from './errors.ts'
 
-/** Writes a file that only root may read, in a directory made for it; other commands may write it at the same time. */
+/** Writes a file that only root may read, and makes its directory. Other commands may write it at the same time. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeAtomic(path, text, 0o600, `${path}.${process.pid}.new`)
 }
 
-/** True when a directory is not there yet, or is ours and nobody else may write to it. */
+/** True when a directory does not exist yet, or is ours and no other user may write to it. */
 export async function isOursAlone(path: string): Promise<boolean> {
   try {
     const { uid, mode } = await stat(path)
@@ -21,7 +21,7 @@ export async function isOursAlone(path: string): Promise<boolean> {
   }
 }
 
-/** @returns what the file holds, or undefined when it is not there or not of that form. */
+/** @returns what the file holds, or undefined when it does not exist or does not match. */
 export async function findJson<T extends z.ZodMiniType>(
   path: string,
   schema: T,
@@ -30,7 +30,7 @@ export async function findJson<T extends z.ZodMiniType>(
   return text === undefined ? undefined : parseJson(text, schema)
 }
 
-/** @returns the value in the text, or undefined when it is not JSON of that form. */
+/** @returns the parsed value, or undefined when the text is not JSON or does not match. */
 export function parseJson<T extends z.ZodMiniType>(text: string, schema: T): z.output<T> | undefined {
   let value: unknown
   try {

@@ -1,4 +1,6 @@
-/** The terminal of a command: data goes to `out`, words about failures to `err`. */
+import { fstatSync, ftruncateSync } from 'node:fs'
+
+/** A command's terminal: data goes to `out`, failures to `err`. */
 export interface Io {
   out(text: string): void
   err(text: string): void
@@ -13,18 +15,22 @@ export function createIo(noColour: boolean): Io {
     out: (text) => process.stdout.write(`${text}\n`),
     err: (text) => process.stderr.write(`${text}\n`),
     colour: process.stdout.isTTY === true && !noColour,
-    readInput,
+    readInput: (maxBytes) => readToEnd(process.stdin, maxBytes, 'standard input'),
   }
 }
 
-async function readInput(maxBytes: number): Promise<string> {
+/** Reads a stream to its end. @throws RangeError beyond `maxBytes`, which names it as `what` */
+export async function readToEnd(
+  stream: AsyncIterable<Buffer | string>,
+  maxBytes: number,
+  what: string,
+): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of process.stdin) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > maxBytes) throw new RangeError('standard input is too long')
-    chunks.push(bytes)
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > maxBytes) throw new RangeError(`${what} is too long`)
+    chunks.push(Buffer.from(chunk))
   }
   return Buffer.concat(chunks).toString('utf8')
 }
@@ -35,7 +41,20 @@ export function paint(io: Io, shade: keyof typeof SHADES, text: string): string 
   return io.colour ? `\u001b[${SHADES[shade]}m${text}\u001b[0m` : text
 }
 
-/** A text that came over the network, without anything a terminal would obey. */
+/** Text that came over the network, without anything a terminal would act on. */
 export function printable(text: string, maxLength = 300): string {
   return text.replace(/\p{C}/gu, ' ').slice(0, maxLength)
+}
+
+export type Log = (text: string) => void
+
+const MAX_LOG = 1024 * 1024
+
+/** Writes one line to the descriptor for each change of state. A file is emptied once it exceeds a megabyte. */
+export function createLog(write: (line: string) => void, descriptor: number, now: () => number): Log {
+  return (text) => {
+    const file = fstatSync(descriptor)
+    if (file.isFile() && file.size > MAX_LOG) ftruncateSync(descriptor, 0)
+    write(`${new Date(now()).toISOString()} ${printable(text, 1000)}`)
+  }
 }

@@ -7,7 +7,7 @@ import { createIo } from './io.ts'
 
 const stop = new AbortController()
 const args = process.argv.slice(2)
-// Only the daemon has something to finish; any other command just ends.
+// Only the daemon has something to finish; every other command just ends.
 if (args[0] === 'run') for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stop.abort())
 
 const environment = readEnvironment()

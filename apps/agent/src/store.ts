@@ -2,14 +2,15 @@ import { rm } from 'node:fs/promises'
 import { AgentConfig } from '@postern/contract/agent'
 import { publicKey, wireGuardKey } from '@postern/contract/fields'
 import * as z from 'zod/mini'
+import type { AgentPaths } from './config.ts'
+import { OUTCOMES } from './errors.ts'
 import { findJson, writePrivate } from './files.ts'
-import type { AgentPaths } from './paths.ts'
 
-/** What connecting leaves on the node: whom to ask, the token, whom to trust, and the key of the tunnel. */
+/** What connecting stores on the node: the server, its token, whom to trust, and the tunnel's key. */
 export const Credentials = z.object({
   url: z.string(),
   token: z.string(),
-  /** PEM of the only certificate authority to trust; null: those of the system. */
+  /** PEM of the only certificate authority to trust; null: the system's. */
   ca: z.nullable(z.string()),
   interface: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,14}$/)),
   privateKey: wireGuardKey,
@@ -25,7 +26,7 @@ export function writeCredentials(paths: AgentPaths, credentials: Credentials): P
   return writePrivate(paths.credentials, `${JSON.stringify(credentials, null, 2)}\n`)
 }
 
-/** The last configuration that could be used, so that a reboot without the server still brings the tunnel up. */
+/** The last usable configuration, so that the tunnel comes up after a reboot even without the server. */
 export function findLastGood(paths: AgentPaths): Promise<AgentConfig | undefined> {
   return findJson(paths.lastGood, AgentConfig)
 }
@@ -37,4 +38,45 @@ export function writeLastGood(paths: AgentPaths, config: AgentConfig): Promise<v
 export async function removeCredentials(paths: AgentPaths): Promise<void> {
   await rm(paths.credentials, { force: true })
   await rm(paths.lastGood, { force: true })
+}
+
+/**
+ * `connecting`: just started. `online`: handshake and traffic. `no-handshake`: no answer over UDP. `no-traffic`:
+ * handshakes, but the edge does not answer inside the tunnel. `disabled`: in the console. `refused`: the token is
+ * no longer valid. `failed`: this machine or the server prevents it.
+ */
+export const AgentState = z.enum([
+  'connecting',
+  'online',
+  'no-handshake',
+  'no-traffic',
+  'disabled',
+  'refused',
+  'failed',
+])
+export type AgentState = z.infer<typeof AgentState>
+
+/** What the daemon tells the other commands about itself. */
+export const DaemonStatus = z.object({
+  version: z.string(),
+  state: AgentState,
+  /** How `connect` and `status` end because of it. */
+  outcome: z.enum(OUTCOMES),
+  /** Why it is not online, in words; null when it is. */
+  problem: z.nullable(z.string()),
+  /** What does not work although the tunnel is up. */
+  notes: z.array(z.string()),
+  node: z.nullable(z.object({ id: z.number(), name: z.string() })),
+  addresses: z.array(z.string()),
+  edgeAddress: z.nullable(z.string()),
+  serverReachable: z.boolean(),
+})
+export type DaemonStatus = z.infer<typeof DaemonStatus>
+
+export function findDaemonStatus(paths: AgentPaths): Promise<DaemonStatus | undefined> {
+  return findJson(paths.status, DaemonStatus)
+}
+
+export function writeDaemonStatus(paths: AgentPaths, status: DaemonStatus): Promise<void> {
+  return writePrivate(paths.status, `${JSON.stringify(status)}\n`)
 }

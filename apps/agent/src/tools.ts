@@ -5,9 +5,11 @@ import {
   type RunOptions,
   type RunResult,
 } from '@postern/host/exec'
+import * as z from 'zod/mini'
 import { AgentError } from './errors.ts'
+import { parseJson } from './files.ts'
 
-/** The tools that the agent needs, and the packages that bring them. */
+/** The tools that the agent needs, and the packages that provide them. */
 const PACKAGES = { ip: 'iproute2', wg: 'wireguard-tools', nft: 'nftables' } as const
 
 /** Runs a tool. @throws AgentError `tools-missing` that says how to install it */
@@ -22,7 +24,7 @@ export async function runTool(
   throw new AgentError('tools-missing', `${tool} is missing. Install it: apt-get install ${PACKAGES[tool]}`)
 }
 
-/** Runs a tool that a machine may lack; one that takes too long has failed. @returns undefined when it is not there */
+/** Runs a tool that a machine may lack; one that takes too long has failed. @returns undefined when it is missing */
 export async function tryTool(
   exec: Exec,
   tool: string,
@@ -36,4 +38,32 @@ export async function tryTool(
     if (error instanceof ExecTimeoutError) return { code: 124, stdout: '', stderr: error.message }
     throw error
   }
+}
+
+/** Runs `ip`. @throws AgentError with what it said. */
+export async function ip(exec: Exec, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runTool(exec, 'ip', args)
+  if (code === 0) return stdout
+  throw new AgentError('failed', `ip ${args.join(' ')}: ${stderr.trim()}`)
+}
+
+/** The rows of `ip -j …`; some releases print an empty list as nothing, others as `[{}]`. */
+export async function listRows<T extends z.ZodMiniType>(
+  exec: Exec,
+  row: T,
+  ...args: string[]
+): Promise<z.output<T>[]> {
+  const text = await ip(exec, '-j', ...args)
+  const rows = parseJson(text.trim() || '[]', z.array(z.unknown())) ?? []
+  return rows.flatMap((value) => {
+    const result = z.safeParse(row, value)
+    return result.success ? [result.data] : []
+  })
+}
+
+export type Family = '-4' | '-6'
+export const FAMILIES: readonly Family[] = ['-4', '-6']
+
+export function familyOf(address: string): Family {
+  return address.includes(':') ? '-6' : '-4'
 }

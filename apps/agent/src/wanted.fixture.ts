@@ -2,7 +2,7 @@ import type { AgentConfig } from '@postern/contract/agent'
 
 const KEY = 'YAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk='
 
-/** What a server may send: spellings that have to be put right are on purpose. */
+/** What a server may send, some of it on purpose not in canonical form. */
 export const config: AgentConfig = {
   node: { id: 2, name: 'office', enabled: true },
   addresses: ['10.64.0.2/16', 'FD64::0002/64'],

@@ -7,7 +7,7 @@ import { parseEndpoint, parseWanted } from './wanted.ts'
 
 const KEY = config.peer.publicKey
 
-test('every text comes out in its one spelling', () => {
+test('every text comes out in its canonical form', () => {
   expect(parseWanted(config)).toMatchObject({
     addresses: ['10.64.0.2/16', 'fd64::2/64'],
     gateway: ['192.168.7.0/24', 'fd00:7::/64'],
@@ -35,14 +35,14 @@ test('endpoints', () => {
     expect(() => parseEndpoint(bad), bad).toThrow(AgentError)
 })
 
-/** Texts with what would mean something in a file of WireGuard, in nft or on a terminal. */
+/** Texts that would mean something in a WireGuard file, in nft or on a terminal. */
 const hostile = fc.oneof(
   fc.string(),
   fc.string({ unit: fc.constantFrom('\n', ';', '{', '}', '"', '$', '1', '.', ':', '/', 'a', '\u001b') }),
   fc.constantFrom('10.0.0.1\nPostUp = id', '10.0.0.0/8; flush ruleset', '10.0.0.0/8 }', '::1%eth0'),
 )
 
-test('no text of the server gets into a file except in a closed form', () => {
+test('no text from the server gets into a file except in a closed form', () => {
   const at = <T extends object>(object: T, key: keyof T, value: unknown): T => ({ ...object, [key]: value })
   fc.assert(
     fc.property(hostile, fc.integer({ min: 0, max: 7 }), (text, place) => {
@@ -73,7 +73,7 @@ test('no text of the server gets into a file except in a closed form', () => {
   )
 })
 
-test('a name of a node cannot steer a terminal', () => {
+test('the name of a node cannot steer a terminal', () => {
   const { node } = parseWanted({ ...config, node: { id: 1, name: 'a\u001b[2Jb\u202e', enabled: true } })
   expect(node.name).toBe('a [2Jb ')
 })

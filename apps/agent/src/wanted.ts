@@ -7,15 +7,15 @@ import { AgentError } from './errors.ts'
 import { printable } from './io.ts'
 
 /**
- * The configuration in closed types: every text is the one spelling of an address, a network, a key or a host
- * name, so that nothing the server sends can mean more than that to a program or a file.
+ * The configuration in closed types. Every text is the canonical form of an address, a network, a key or a host name,
+ * so nothing that the server sends can mean anything else to a program or in a file.
  */
 export interface Wanted {
   node: { id: number; name: string; enabled: boolean }
   /** With prefix length. */
   addresses: string[]
   dns: string[]
-  /** Networks behind this node, merged; null when it is no gateway. */
+  /** Networks behind this node, merged; null when it is not a gateway. */
   gateway: string[] | null
   peer: {
     publicKey: string
@@ -28,7 +28,7 @@ export interface Wanted {
   edgeAddress: string
 }
 
-/** @throws AgentError `server-answer` that names the field the agent cannot use. */
+/** @throws AgentError `server-answer` that names the unusable field. */
 export function parseWanted(config: AgentConfig): Wanted {
   const { node, peer } = config
   const keepalive = peer.keepaliveSeconds
@@ -87,5 +87,8 @@ function fail(field: string): never {
 }
 
 function unusable(field: string): AgentError {
-  return new AgentError('server-answer', `The server sent a configuration whose ${field} cannot be used`)
+  return new AgentError(
+    'server-answer',
+    `The server sent a configuration with an unusable ${field}. Update the agent`,
+  )
 }

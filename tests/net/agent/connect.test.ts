@@ -150,7 +150,7 @@ test('a revoked token takes the tunnel down and status says why', async () => {
     return link.code !== 0
   })
   const { report } = await statusWith(7)
-  expect(report.problem).toMatch(/refuses the token/)
+  expect(report.problem).toMatch(/rejected the token/)
   await lab.change({ refusal: null })
   await lab.tell({ type: 'hint' })
   await online('the node to be back')

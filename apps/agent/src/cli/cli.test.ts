@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { createExec } from '@postern/host/exec'
 import { afterEach, expect, test } from 'vitest'
-import type { Context } from '../context.ts'
+import { EXIT_CODES } from '../errors.ts'
 import { writePrivate } from '../files.ts'
 import { renderHelp, runCli } from './cli.ts'
+import type { Context } from './command.ts'
 import { renderUnit } from './service.ts'
 import { formatSize } from './status.ts'
 
@@ -44,20 +45,20 @@ test('help, version and failures; nothing but data on standard output', async ()
   expect(JSON.parse((await run(false, 'status', '--json')).out).error.code).toBe('not-root')
 })
 
-test('status without anything stored', async () => {
+test('status with nothing stored', async () => {
   const { code, out } = await run(true, 'status', '--json')
   expect(code).toBe(12)
   expect(JSON.parse(out)).toMatchObject({ state: 'not-connected', server: null })
 })
 
-test('a directory in which somebody else can put things is refused', async () => {
+test('a directory to which another user can write is refused', async () => {
   mkdirSync(`${directory}/run`, { recursive: true })
   for (const path of [directory, `${directory}/run`]) {
     chmodSync(path, 0o777)
     for (const command of ['connect', 'disconnect', 'status', 'run']) {
       const outcome = await run(true, command)
       expect(outcome.code).toBe(1)
-      expect(outcome.err).toBe(`postern: ${path} must belong to root, and nobody else may write to it`)
+      expect(outcome.err).toBe(`postern: ${path} must belong to root and be writable by root only`)
     }
     chmodSync(path, 0o755)
   }
@@ -72,6 +73,12 @@ test('the help fits a terminal', () => {
         .map((line) => line.length),
     ),
   ).toBeLessThanOrEqual(90)
+})
+
+test('the guide has the exit codes of the help', () => {
+  const guide = readFileSync(new URL('../../../../docs/cli.md', import.meta.url), 'utf8')
+  const rows = [...guide.replaceAll('`', '').matchAll(/^\| (\d+) \| (.*) \|$/gm)]
+  expect(rows.map(([, code, meaning]) => [Number(code), meaning])).toEqual(Object.values(EXIT_CODES))
 })
 
 test('sizes', () => {

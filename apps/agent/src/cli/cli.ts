@@ -1,7 +1,5 @@
-import type { Context } from '../context.ts'
-import { AgentError, messageOf } from '../errors.ts'
-import { EXIT_CODES, exitCodeOf } from '../exit-codes.ts'
-import type { Command } from './command.ts'
+import { AgentError, EXIT_CODES, exitCodeOf, messageOf } from '../errors.ts'
+import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { disconnect } from './disconnect.ts'
 import { run } from './run.ts'
@@ -33,7 +31,7 @@ async function dispatch(context: Context, args: readonly string[]) {
   }
   if (name === '--version' || name === '-V') context.io.out(context.version)
   else if (name === '--help' || name === '-h') context.io.out(renderHelp())
-  else if (name === undefined) throw new AgentError('usage', `A command is needed.\n\n${renderHelp()}`)
+  else if (name === undefined) throw new AgentError('usage', `Give a command.\n\n${renderHelp()}`)
   else throw new AgentError('usage', `${name} is not a command. See: postern --help`)
   return 'ok'
 }
@@ -43,20 +41,20 @@ export function renderHelp(): string {
   const codes = Object.values(EXIT_CODES).map(
     ([code, meaning]) => `  ${String(code).padStart(2)}  ${meaning}`,
   )
-  return `postern: the agent that brings a machine into the tunnel of a Postern server
+  return `postern: connects this machine to a Postern server through a tunnel
 
 Usage: postern COMMAND [OPTIONS]
 
 ${commands.join('\n')}
 
-  --help      this text; after a command, its own
-  --version   the version
+  --help      show this text; after a command, its own help
+  --version   show the version
 
-Environment: POSTERN_URL, POSTERN_TOKEN, POSTERN_AGENT_DIR (like --config-dir), NO_COLOR
+Environment: POSTERN_URL, POSTERN_TOKEN, POSTERN_AGENT_DIR (as --config-dir), NO_COLOR
 
 Exit codes:
 ${codes.join('\n')}
 
-Files: /etc/postern/agent.json (address, token, key; only root may read it),
+Files: /etc/postern/agent.json (server, token and key; readable by root only),
 /etc/postern/last-good.json, /run/postern-agent/, postern-agent.service`
 }

@@ -1,22 +1,38 @@
 import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import type { Context } from '../context.ts'
-import { AgentError, messageOf } from '../errors.ts'
-import type { Outcome } from '../exit-codes.ts'
+import type { Exec } from '@postern/host/exec'
+import { type AgentPaths, agentPaths, type Environment } from '../config.ts'
+import { AgentError, messageOf, type Outcome } from '../errors.ts'
 import { isOursAlone } from '../files.ts'
-import { type AgentPaths, agentPaths } from '../paths.ts'
+import type { Io } from '../io.ts'
+
+/** Everything a command may touch of the world around it, built once in main.ts. */
+export interface Context {
+  io: Io
+  environment: Environment
+  exec: Exec
+  version: string
+  /** How to start this program again: Node with its options, and the file. */
+  self: { program: string; args: readonly string[] }
+  isRoot: boolean
+  now(): number
+  /** From 0 up to, not including, 1. */
+  random(): number
+  /** Aborted by SIGTERM and SIGINT. */
+  signal: AbortSignal
+}
 
 /** The options as typed: `--name value` or `--name=value`, and flags. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>
 
-/** What every command is told besides its own options. */
+/** What every command gets besides its own options. */
 export interface Call {
   context: Context
   paths: AgentPaths
   json: boolean
 }
 
-/** A command has three parts: its options, what they mean, and what it does. */
+/** A command has three parts: its options, how to read them, and what it does. */
 export interface CommandDefinition<O> {
   summary: string
   help: string
@@ -67,13 +83,13 @@ export function findText(values: Values, name: string): string | undefined {
 }
 
 /**
- * What root reads in the agent's directories it obeys, and what it writes there are secrets.
- * @throws AgentError when the caller is not root, or somebody else could put things there.
+ * Root obeys what it reads in the agent's directories, and writes secrets there.
+ * @throws AgentError when the caller is not root, or when anyone else could put files there.
  */
 export async function requireRoot({ context, paths }: Call): Promise<void> {
   if (!context.isRoot)
     throw new AgentError('not-root', 'Root is required to change network settings. Use sudo.')
   for (const path of [paths.configDir, paths.runDir])
     if (!(await isOursAlone(path)))
-      throw new AgentError('failed', `${path} must belong to root, and nobody else may write to it`)
+      throw new AgentError('failed', `${path} must belong to root and be writable by root only`)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Context } from '../context.ts'
 import { parseFingerprint } from '../daemon/trust.ts'
 import { AgentError } from '../errors.ts'
+import type { Context } from './command.ts'
 import { parseConnectOptions, parseServerUrl, readToken } from './connect-options.ts'
 
 test('the address of the server', () => {
@@ -27,7 +27,7 @@ test('fingerprints as people paste them', () => {
   expect(() => parseFingerprint(`sha1:${'0a'.repeat(32)}`)).toThrow(AgentError)
 })
 
-test('the token comes by standard input, as the console shows it', async () => {
+test('the token comes through standard input, as the console shows it', async () => {
   const io = { readInput: async () => 'ptn_x\n' }
   // Only the environment and the input are looked at.
   const context = { environment: {}, io } as unknown as Context
@@ -36,11 +36,11 @@ test('the token comes by standard input, as the console shows it', async () => {
   expect(await readToken(context, token, undefined)).toBe('ptn_x')
 })
 
-test('a token is one word, so that it begins no other header', () => {
+test('a token is one word, so it cannot start another header', () => {
   // Only the environment is looked at.
   const context = { environment: {} } as Context
   const parse = (token: string) => parseConnectOptions({ token }, context).token
   expect(parse(' ptn_x\n')).toEqual({ kind: 'text', text: 'ptn_x' })
   for (const bad of ['a b', 'a\r\nHost: b', 'ü', 'x'.repeat(513)])
-    expect(() => parse(bad), bad).toThrow('That is no token')
+    expect(() => parse(bad), bad).toThrow('That is not a token')
 })

@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises'
-import type { Context } from '../context.ts'
 import { parseFingerprint } from '../daemon/trust.ts'
 import { AgentError, messageOf } from '../errors.ts'
-import { findText, type Values } from './command.ts'
+import { type Context, findText, type Values } from './command.ts'
 
 const DEFAULT_INTERFACE = 'postern-node'
 const MAX_TOKEN = 4096
 
 export interface ConnectOptions {
-  /** Absent: the stored one. */
+  /** Absent: use the stored one. */
   url: URL | undefined
   token: { kind: 'text'; text: string } | { kind: 'file'; path: string } | { kind: 'input' } | undefined
   fingerprint: string | undefined
   caFile: string | undefined
   interface: string | undefined
-  /** ms to wait until the tunnel carries traffic. */
+  /** How long to wait for traffic through the tunnel, in ms. */
   patience: number
   withSystemd: boolean
 }
@@ -36,7 +35,7 @@ export function parseConnectOptions(values: Values, { environment }: Context): C
   }
 }
 
-/** The origin of the server. Without TLS the token could be read on the way, so only this machine is spoken to so. */
+/** The server's origin. Without TLS others could read the token on the way, so plain http is for this machine only. */
 export function parseServerUrl(text: string): URL {
   let url: URL
   try {
@@ -48,7 +47,7 @@ export function parseServerUrl(text: string): URL {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
     throw new AgentError('usage', '--url must begin with https://')
   if (url.pathname !== '/' || url.search || url.hash || url.username || url.password)
-    throw new AgentError('usage', '--url must be the address of the server only, without path, user or query')
+    throw new AgentError('usage', '--url must be the server address only, without a path, user or query')
   return new URL(url.origin)
 }
 
@@ -71,12 +70,12 @@ function parseInterface(name: string | undefined): string | undefined {
   if (name !== undefined && !/^[a-z][a-z0-9-]{0,14}$/.test(name))
     throw new AgentError(
       'usage',
-      `--interface must be a short name of small letters and digits, like ${DEFAULT_INTERFACE}`,
+      `--interface must be up to 15 lowercase letters, digits and hyphens, like ${DEFAULT_INTERFACE}`,
     )
   return name
 }
 
-/** The token from where the person put it, or the stored one. */
+/** Reads the token from the source that the person chose, or takes the stored one. */
 export async function readToken(
   { io }: Context,
   source: ConnectOptions['token'],
@@ -88,7 +87,7 @@ export async function readToken(
   if (stored !== undefined) return stored
   throw new AgentError(
     'usage',
-    'A token is needed: --token-file FILE, POSTERN_TOKEN, --token - (standard input) or --token TOKEN',
+    'A token is required: use --token-file FILE, POSTERN_TOKEN, --token - (standard input) or --token TOKEN',
   )
 }
 
@@ -100,11 +99,11 @@ async function readTokenFile(path: string): Promise<string> {
   }
 }
 
-/** A token goes into a header, where a line break would begin another one. */
+/** The token goes into a header, where a line break would start another header. */
 function checkToken(text: string): string {
   const token = text.trim()
   if (!/^[\x21-\x7e]{1,512}$/.test(token))
-    throw new AgentError('usage', 'That is no token: it must be one word of printable characters')
+    throw new AgentError('usage', 'That is not a token: it must be one word of printable characters')
   return token
 }
 

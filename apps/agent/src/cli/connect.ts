@@ -1,44 +1,52 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { AgentConfig } from '@postern/contract/agent'
+import { findText } from '@postern/host/files'
 import { findHolder } from '@postern/host/lock'
 import { createWireGuardKeys } from '@postern/host/wireguard-keys'
+import { isAnswering, probePorts } from '../daemon/health.ts'
 import { createServerClient } from '../daemon/server-client.ts'
-import { findDaemonStatus } from '../daemon/status-file.ts'
 import { createTrust, fetchAuthority, readAuthority } from '../daemon/trust.ts'
-import { AgentError } from '../errors.ts'
-import { type Credentials, findCredentials, writeCredentials, writeLastGood } from '../store.ts'
+import { AgentError, type Failure } from '../errors.ts'
+import {
+  type Credentials,
+  type DaemonStatus,
+  findCredentials,
+  findDaemonStatus,
+  writeCredentials,
+  writeLastGood,
+} from '../store.ts'
 import { runTool } from '../tools.ts'
-import { isLinkOurs } from '../tunnel/link.ts'
+import { interfaceTaken, isLinkOurs } from '../tunnel/link.ts'
 import { removeTunnel } from '../tunnel/tunnel.ts'
 import { parseWanted } from '../wanted.ts'
 import { type Call, defineCommand, requireRoot } from './command.ts'
 import { type ConnectOptions, chooseInterface, parseConnectOptions, readToken } from './connect-options.ts'
-import { waitForTunnel } from './first-contact.ts'
 import { startService, stopService } from './service.ts'
 
 export const connect = defineCommand({
-  summary: 'bring this machine into the tunnel and keep it there',
+  summary: 'connect this machine to the tunnel and keep it connected',
   help: `Usage: postern connect --url URL --token TOKEN [--fingerprint sha256:HEX]
 
-Makes a key for this machine, registers it with the server, starts the agent in
-the background and waits until the tunnel carries traffic. With other options it
-moves over; with the same ones nothing changes. Without --url and --token the
-stored ones are used.
+Creates a key for this machine, registers it with the server, starts the agent in
+the background and waits until the tunnel carries traffic. Run it again with other
+options to change them; with the same options nothing changes. Without --url and
+--token it uses the stored ones.
 
-  --url URL           address of the server (or POSTERN_URL)
-  --token TOKEN       access token of the node; '-' reads it from standard input
-  --token-file FILE   read it from a file; better than --token, which others on
-                      this machine can see while the command runs
+  --url URL           server address (or POSTERN_URL)
+  --token TOKEN       the node's access token; '-' reads it from standard input
+  --token-file FILE   read the token from a file. Safer than --token, which other
+                      users of this machine can see while the command runs
                       (or POSTERN_TOKEN)
-  --fingerprint F     trust the server that signs its own certificate with the
-                      authority of this fingerprint; the console shows it
-  --ca-file FILE      trust the certificate authority in this file only
+  --fingerprint F     trust the certificate authority with this fingerprint; the
+                      console shows it
+  --ca-file FILE      trust only the certificate authority in this file
   --interface NAME    name of the network interface (default postern-node)
   --wait SECONDS      how long to wait for traffic (default 30)
   --no-service        run as a plain process even where systemd runs
-  --json              one JSON object instead of words
-  --config-dir D      directory of this agent (default /etc/postern)`,
+  --json              print one JSON object instead of text
+  --config-dir D      where this agent keeps its files (default /etc/postern)`,
   options: {
     url: { type: 'string' },
     token: { type: 'string' },
@@ -78,21 +86,17 @@ async function requireTools({ context }: Call): Promise<void> {
 }
 
 async function requireOwnInterface({ context, paths }: Call, name: string): Promise<void> {
-  if (await isLinkOurs(context.exec, name, paths.configDir)) return
-  throw new AgentError(
-    'interface-taken',
-    `The network interface ${name} belongs to another program. Choose another name: --interface NAME`,
-  )
+  if (!(await isLinkOurs(context.exec, name, paths.configDir))) throw interfaceTaken(name)
 }
 
-/** Whom to ask, with what, and whom to trust. The key stays as long as it is the same token of the same server. */
+/** The server, the token, whom to trust, and the key, which stays while server and token are the same. */
 async function settleCredentials(
   { context }: Call,
   options: ConnectOptions,
   stored: Credentials | undefined,
 ): Promise<Credentials> {
   const url = options.url ?? (stored && new URL(stored.url))
-  if (!url) throw new AgentError('usage', 'The address of the server is needed: --url URL')
+  if (!url) throw new AgentError('usage', 'Give the server address: --url URL')
   const isSameServer = stored?.url === url.origin
   const token = await readToken(context, options.token, isSameServer ? stored.token : undefined)
   const isSame = isSameServer && stored.token === token
@@ -116,7 +120,7 @@ async function settleAuthority(
   return caFile ? await readAuthority(caFile) : stored
 }
 
-/** Tells the server our key. The answer is read whole before anything on this machine changes. */
+/** Registers our key with the server. Checks the whole answer before anything on this machine changes. */
 async function register({ url, token, ca, publicKey }: Credentials): Promise<AgentConfig> {
   const client = createServerClient({ url: new URL(url), token, trust: createTrust(ca) })
   const held = await client.getConfig()
@@ -149,4 +153,51 @@ async function moveOver(
   await writeCredentials(paths, credentials)
   await writeLastGood(paths, config)
   await startService(context, paths, credentials.interface, withSystemd)
+}
+
+const START_WITHIN = 10_000
+const LOOK_EVERY = 100
+
+/** Failures that waiting does not fix. */
+const FINAL: readonly string[] = [
+  'token-refused',
+  'node-disabled',
+  'tools-missing',
+  'interface-taken',
+] satisfies Failure[]
+
+/** Waits up to `patience` ms for traffic through the tunnel. @throws AgentError that says why there is none. */
+async function waitForTunnel({ context, paths }: Call, server: URL, patience: number): Promise<DaemonStatus> {
+  const began = context.now()
+  for (let looks = 0; looks < patience / LOOK_EVERY; looks++) {
+    const status = await findDaemonStatus(paths)
+    // The agent checks only every few seconds, so what it said may be out of date.
+    const target = status?.state === 'online' ? status.edgeAddress : null
+    if (status && target && (await isAnswering(target, probePorts(server), 2000))) return status
+    if (status && FINAL.includes(status.outcome)) throw failureOf(status)
+    const waited = context.now() - began
+    if (waited > patience) break
+    if (waited > START_WITHIN && findHolder(paths.pid) === undefined) break
+    await pause(LOOK_EVERY)
+  }
+  const status = await findDaemonStatus(paths)
+  if (status && findHolder(paths.pid) !== undefined) throw failureOf(status)
+  throw new AgentError('failed', `The agent did not start.${await lastWords(paths.log)}`)
+}
+
+function failureOf({ outcome, problem }: DaemonStatus): AgentError {
+  const rest = FINAL.includes(outcome) && outcome !== 'node-disabled' ? '' : KEEPS_TRYING
+  return new AgentError(
+    outcome === 'ok' ? 'failed' : outcome,
+    `${problem ?? 'The agent has no answer yet'}.${rest}`,
+  )
+}
+
+const KEEPS_TRYING =
+  ' The agent keeps trying in the background. See postern status; postern disconnect stops it.'
+
+async function lastWords(path: string): Promise<string> {
+  const lines = (await findText(path))?.trim().split('\n') ?? []
+  const last = lines.at(-1)
+  return last ? ` Last line of ${path}: ${last}` : ' See journalctl -u postern-agent'
 }

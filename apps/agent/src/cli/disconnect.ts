@@ -5,16 +5,16 @@ import { defineCommand, requireRoot } from './command.ts'
 import { stopService } from './service.ts'
 
 export const disconnect = defineCommand({
-  summary: 'take this machine out of the tunnel',
+  summary: 'disconnect this machine from the tunnel',
   help: `Usage: postern disconnect [--forget] [--json] [--config-dir DIR]
 
 Stops the agent and removes what it made: interface, routes, firewall table and
-service. It stays so after a reboot. 'postern connect' without options comes back.
-Doing it twice does no harm.
+service. The machine stays disconnected after a reboot. 'postern connect' without
+options connects it again. Running this twice does no harm.
 
-  --forget        also remove the stored address, token and key
-  --json          one JSON object instead of words
-  --config-dir D  the agent of that directory (default /etc/postern)`,
+  --forget        also remove the stored server, token and key
+  --json          print one JSON object instead of text
+  --config-dir D  the agent that keeps its files there (default /etc/postern)`,
   options: { forget: { type: 'boolean' } },
   parse: (values) => ({ forget: values.forget === true }),
   async run(call, { forget }) {
@@ -25,7 +25,7 @@ Doing it twice does no harm.
     await removeTunnel(context.exec, paths, credentials?.interface)
     await rm(paths.runDir, { recursive: true, force: true })
     if (forget) await removeCredentials(paths)
-    const words = forget ? 'Disconnected. The stored credentials are removed.' : 'Disconnected.'
+    const words = forget ? 'Disconnected. The stored credentials were removed.' : 'Disconnected.'
     context.io.out(json ? JSON.stringify({ state: 'disconnected', forgotten: forget }) : words)
     return 'ok'
   },

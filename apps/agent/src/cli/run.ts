@@ -1,33 +1,37 @@
 import { mkdir } from 'node:fs/promises'
 import { releaseLock, takeLock } from '@postern/host/lock'
-import type { Context } from '../context.ts'
+import type { AgentPaths } from '../config.ts'
 import { createConfigurationReader } from '../daemon/configuration.ts'
 import { createDaemon } from '../daemon/daemon.ts'
 import { createEndpoint, listAddresses } from '../daemon/endpoint.ts'
 import { isAnswering, probePorts } from '../daemon/health.ts'
-import { createLog } from '../daemon/log.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
-import { writeDaemonStatus } from '../daemon/status-file.ts'
 import { createTrust } from '../daemon/trust.ts'
+import { createDnsService } from '../dns/forwarder.ts'
 import { listNameServers } from '../dns/resolver.ts'
-import { createDnsService } from '../dns/service.ts'
 import { AgentError } from '../errors.ts'
-import type { AgentPaths } from '../paths.ts'
-import { type Credentials, findCredentials, findLastGood, writeLastGood } from '../store.ts'
+import { createLog } from '../io.ts'
+import {
+  type Credentials,
+  findCredentials,
+  findLastGood,
+  writeDaemonStatus,
+  writeLastGood,
+} from '../store.ts'
 import { createTunnel } from '../tunnel/tunnel.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
-import { defineCommand, requireRoot } from './command.ts'
+import { type Context, defineCommand, requireRoot } from './command.ts'
 
 const PROBE_PATIENCE = 2000
 
 export const run = defineCommand({
-  summary: 'keep this machine in the tunnel, in the foreground (what the service runs)',
+  summary: 'keep this machine connected, in the foreground (what the service runs)',
   help: `Usage: postern run [--config-dir DIR]
 
-Keeps the tunnel as the server wants it until it is told to stop with SIGTERM or
-SIGINT, and says what changes on standard output. The tunnel itself stays: only
-'postern disconnect' takes it down. Needs what 'postern connect' has stored.`,
+Keeps the tunnel as the server wants it until SIGTERM or SIGINT, and prints what
+changes to standard output. The tunnel itself stays up: only 'postern disconnect'
+takes it down. Run 'postern connect' first: it stores what this command needs.`,
   options: {},
   parse: () => undefined,
   async run(call) {
@@ -37,10 +41,11 @@ SIGINT, and says what changes on standard output. The tunnel itself stays: only
     if (!credentials)
       throw new AgentError(
         'not-connected',
-        `Nothing is stored in ${paths.configDir}: use postern connect first`,
+        `Nothing is stored in ${paths.configDir}. Run postern connect first`,
       )
     await mkdir(paths.runDir, { recursive: true, mode: 0o700 })
-    if (takeLock(paths.pid)) throw new AgentError('failed', `Another agent runs with ${paths.configDir}`)
+    if (takeLock(paths.pid))
+      throw new AgentError('failed', `Another agent is already running with ${paths.configDir}`)
     try {
       await runDaemon(context, paths, credentials)
     } finally {

@@ -2,15 +2,14 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findHolder, isAlive, releaseLock } from '@postern/host/lock'
-import { DEFAULT_CONFIG_DIR } from '../config.ts'
-import type { Context } from '../context.ts'
+import { type AgentPaths, DEFAULT_CONFIG_DIR } from '../config.ts'
 import { AgentError } from '../errors.ts'
-import type { AgentPaths } from '../paths.ts'
+import type { Context } from './command.ts'
 
 const UNIT_DIR = '/etc/systemd/system'
 const STOP_WITHIN = 10_000
 
-/** The agent in the background: a unit of systemd where that runs, else a process of its own. */
+/** Starts the agent in the background: as a systemd unit where systemd runs, else as a detached process. */
 export async function startService(
   context: Context,
   paths: AgentPaths,
@@ -21,7 +20,7 @@ export async function startService(
   else await startProcess(context, paths)
 }
 
-/** Stops it in whichever way it was started. The tunnel stays. */
+/** Stops it however it was started. The tunnel stays up. */
 export async function stopService(context: Context, paths: AgentPaths, name: string): Promise<void> {
   const unit = unitName(paths, name)
   const file = `${UNIT_DIR}/${unit}`
@@ -65,11 +64,11 @@ async function startUnit(context: Context, paths: AgentPaths, name: string): Pro
   await systemctl(context, 'restart', unit)
 }
 
-/** Only the main process is ended with the unit: a userspace tunnel started by it goes on carrying traffic. */
+/** Stopping the unit ends only the main process: a userspace tunnel that it started keeps carrying traffic. */
 export function renderUnit(command: readonly string[]): string {
   return [
     '[Unit]',
-    'Description=Postern agent: keeps this machine in the tunnel',
+    'Description=Postern agent: keeps this machine connected to the tunnel',
     'Wants=network-online.target',
     'After=network-online.target',
     '',
@@ -88,7 +87,7 @@ export function renderUnit(command: readonly string[]): string {
   ].join('\n')
 }
 
-/** systemd reads `%` and `$` as its own, and takes a text in quotes as one argument. */
+/** systemd expands `%` and `$`, and takes quoted text as one argument. */
 function quote(text: string): string {
   const escaped = text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')
   return `"${escaped}"`

@@ -1,23 +1,22 @@
 import { LIMITS } from '@postern/contract/limits'
 import { findHolder } from '@postern/host/lock'
 import { isAnswering, probePorts } from '../daemon/health.ts'
-import { type AgentState, findDaemonStatus } from '../daemon/status-file.ts'
-import type { Outcome } from '../exit-codes.ts'
+import type { Outcome } from '../errors.ts'
 import { type Io, paint } from '../io.ts'
-import { findCredentials } from '../store.ts'
+import { type AgentState, findCredentials, findDaemonStatus } from '../store.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
 import { type Call, defineCommand, requireRoot } from './command.ts'
 
 export const status = defineCommand({
-  summary: 'say whether this machine is in the tunnel',
+  summary: 'show whether this machine is connected',
   help: `Usage: postern status [--health] [--json] [--config-dir DIR]
 
 Shows the node, its address, its state, the last handshake and the traffic. The
 exit code is 0 only when the node is online.
 
-  --health        one word, after asking the other end of the tunnel right now
-  --json          one JSON object instead of words
-  --config-dir D  the agent of that directory (default /etc/postern)`,
+  --health        check the other end of the tunnel now, and print one word
+  --json          print one JSON object instead of text
+  --config-dir D  the agent that keeps its files there (default /etc/postern)`,
   options: { health: { type: 'boolean' } },
   parse: (values) => ({ health: values.health === true }),
   async run(call, { health }) {
@@ -50,7 +49,7 @@ export interface StatusReport {
   version: string
 }
 
-/** The daemon's own word, corrected by what the tunnel shows this very moment. */
+/** What the daemon said last, corrected by what the tunnel shows now. */
 async function observeStatus({ context, paths }: Call, isProbing: boolean): Promise<StatusReport> {
   const credentials = await findCredentials(paths)
   const said = await findDaemonStatus(paths)
@@ -71,16 +70,16 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
   }
   const worse = (state: StatusReport['state'], outcome: Outcome, problem: string) =>
     ({ ...base, state, outcome, problem }) satisfies StatusReport
-  if (!credentials) return worse('not-connected', 'not-connected', 'Use postern connect first')
-  if (!isRunning) return worse('stopped', 'not-connected', 'The agent does not run: use postern connect')
-  if (!said) return worse('connecting', 'not-connected', 'The agent has just been started')
+  if (!credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
+  if (!isRunning) return worse('stopped', 'not-connected', 'The agent is not running. Run postern connect')
+  if (!said) return worse('connecting', 'not-connected', 'The agent has just started')
   if (said.state !== 'online')
     return { ...base, state: said.state, outcome: said.outcome, problem: said.problem }
   if (context.now() - (peer?.latestHandshake ?? 0) >= LIMITS.handshakeStale)
-    return worse('no-handshake', 'no-handshake', 'The last handshake is more than three minutes ago')
+    return worse('no-handshake', 'no-handshake', 'The last handshake was more than three minutes ago')
   const target = said.edgeAddress ?? ''
   if (isProbing && !(await isAnswering(target, probePorts(new URL(credentials.url)), 3000)))
-    return worse('no-traffic', 'no-traffic', `${target} inside the tunnel does not answer`)
+    return worse('no-traffic', 'no-traffic', `${target} does not answer inside the tunnel`)
   return { ...base, state: 'online', outcome: 'ok', problem: null }
 }
 
@@ -96,7 +95,7 @@ function renderStatus(io: Io, report: StatusReport, now: number): string {
     ['Node', node && `${node.name} (${node.id})`],
     ['Address', report.addresses.join(', ') || null],
     ['Interface', report.interface],
-    ['Server', report.server && `${report.server}${report.serverReachable ? '' : ' (not reachable)'}`],
+    ['Server', report.server && `${report.server}${report.serverReachable ? '' : ' (unreachable)'}`],
     ['Endpoint', report.endpoint],
     ['Handshake', report.interface && age],
     ['Received', report.interface && formatSize(report.rx)],

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { AgentError } from '../errors.ts'
-import type { Failure } from '../exit-codes.ts'
+import { AgentError, type Failure } from '../errors.ts'
 import { config } from '../wanted.fixture.ts'
 import { createConfigurationReader } from './configuration.ts'
 
@@ -36,7 +35,7 @@ function lab(publicKey = KEY) {
   return { world, reader }
 }
 
-test('it asks at once, then every five minutes, and when somebody hints', async () => {
+test('asks at once, then every five minutes, and on a hint', async () => {
   const { world, reader } = lab()
   expect(await reader.readWhenDue()).toBe(true)
   expect(await reader.readWhenDue()).toBe(false)

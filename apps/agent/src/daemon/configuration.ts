@@ -1,7 +1,6 @@
 import type { AgentConfig } from '@postern/contract/agent'
 import { createBackoff } from '@postern/host/backoff'
-import { AgentError, messageOf } from '../errors.ts'
-import type { Outcome } from '../exit-codes.ts'
+import { AgentError, messageOf, type Outcome } from '../errors.ts'
 import { parseWanted, type Wanted } from '../wanted.ts'
 import type { ServerClient } from './server-client.ts'
 
@@ -15,22 +14,22 @@ export interface ConfigurationOptions {
   lastGood: AgentConfig | undefined
   now(): number
   random(): number
-  /** Keeps a configuration that could be used. */
+  /** Stores a usable configuration. */
   save(config: AgentConfig): Promise<void>
 }
 
-/** What the server wants of this node, and how asking it went. */
+/** What the server wants of this node, and how the last request went. */
 export interface Configuration {
   wanted: Wanted | undefined
-  /** In words, when the server refuses the token. */
+  /** In words, when the server rejects the token. */
   refused: string | null
-  /** In words, when the last question was not answered as it should. */
+  /** In words, when the last request failed. */
   problem: string | null
   outcome: Outcome
   serverReachable: boolean
 }
 
-/** Asks the server when somebody hints, every five minutes, and again with growing pauses when it fails. */
+/** Asks the server on a hint, every five minutes, and with growing pauses after a failure. */
 export function createConfigurationReader(options: ConfigurationOptions) {
   const { now, random } = options
   const failed = createBackoff({ first: 1000, most: 60_000, random })
@@ -66,7 +65,7 @@ export function createConfigurationReader(options: ConfigurationOptions) {
     held.outcome = code
     held.problem = messageOf(error)
     held.serverReachable = code !== 'server-unreachable' && code !== 'certificate'
-    // A server that cannot be reached takes nothing back; the last word of the one that answers holds.
+    // An unreachable server revokes nothing: what it said last still holds.
     if (code === 'token-refused') held.refused = held.problem
     dueAt = now() + (held.refused ? refused : failed).next()
   }
@@ -77,7 +76,7 @@ export function createConfigurationReader(options: ConfigurationOptions) {
       dueAt = 0
     },
     dueIn: () => Math.max(0, dueAt - now()),
-    /** Asks when it is time to. @returns whether it asked. */
+    /** Asks when it is time. @returns whether it asked. */
     async readWhenDue(): Promise<boolean> {
       if (dueAt > now()) return false
       await read().then(succeed, fail)
@@ -87,13 +86,13 @@ export function createConfigurationReader(options: ConfigurationOptions) {
 }
 export type ConfigurationReader = ReturnType<typeof createConfigurationReader>
 
-/** The server may have lost our key, and gets it again. Another one means that another agent took the node over. */
+/** Registers our key again when the server has none. A different key means that another agent took over the node. */
 async function getOwnConfig({ client, publicKey }: ConfigurationOptions): Promise<AgentConfig> {
   const config = await client.getConfig()
   if (config.publicKey === publicKey) return config
   if (config.publicKey === null) return await client.registerKey(publicKey)
   throw new AgentError(
     'server-answer',
-    'Another machine or a downloaded configuration uses this node now. Run postern connect here to take it back',
+    'Another machine, or a downloaded configuration, now uses this node. Run postern connect here to take it back',
   )
 }

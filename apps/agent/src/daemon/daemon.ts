@@ -1,15 +1,15 @@
 import { createBackoff } from '@postern/host/backoff'
 import type { WgPeer } from '@postern/host/wg-dump'
 import { isIp } from '@postern/net/ip'
-import type { DnsService } from '../dns/service.ts'
+import type { DnsService } from '../dns/forwarder.ts'
 import { AgentError, messageOf } from '../errors.ts'
+import type { Log } from '../io.ts'
+import type { AgentState, DaemonStatus } from '../store.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import type { Wanted } from '../wanted.ts'
 import type { ConfigurationReader } from './configuration.ts'
 import type { Endpoint } from './endpoint.ts'
 import { judgeHealth } from './health.ts'
-import type { Log } from './log.ts'
-import type { AgentState, DaemonStatus } from './status-file.ts'
 
 export interface DaemonOptions {
   version: string
@@ -22,7 +22,7 @@ export interface DaemonOptions {
   isAnswering(address: string): Promise<boolean>
   listAddresses(host: string): Promise<string[]>
   listNameServers(): Promise<string[]>
-  /** After a sleep: connections that look alive are not. */
+  /** After sleep, connections that look alive are dead. */
   restartSocket(): void
   writeStatus(status: DaemonStatus): Promise<void>
   now(): number
@@ -30,18 +30,18 @@ export interface DaemonOptions {
   log: Log
 }
 
-const HEALTHY_PAUSE = 20_000
-const SICK_PAUSE = 5000
-const FIRST_PAUSE = 500
-/** Between the first missed answer and the verdict. */
-const DOUBT_PAUSE = 1000
-/** So long after a change the tunnel is looked at often, because somebody may be waiting. */
-const FIRST_WHILE = 30_000
+const ONLINE_PAUSE = 20_000
+const BROKEN_PAUSE = 5000
+const RECENT_PAUSE = 500
+/** Between missed answers, until it is sure. */
+const UNSURE_PAUSE = 1000
+/** How long after a change to check often, because a person may be waiting. */
+const RECENTLY = 30_000
 const DRIFT_CHECK = 20_000
-/** Missed answers in a row before the tunnel counts as sick: one lost packet is no illness. */
+/** Missed answers in a row before the tunnel counts as broken. One lost packet does not. */
 const MISSES = 3
 const SLEPT = 30_000
-const DISABLED = 'The node is disabled in the console'
+const DISABLED = 'The node is disabled. Enable it in the console'
 
 type View = Pick<DaemonStatus, 'state' | 'outcome' | 'problem'>
 
@@ -50,51 +50,52 @@ function failureOf(error: unknown): View {
   return { state: 'failed', outcome, problem: messageOf(error) }
 }
 
-/** One loop that reads what is wanted, makes it so, looks whether traffic passes, and waits; nothing runs beside it. */
+/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
 export function createDaemon(options: DaemonOptions) {
   const { configuration, tunnel, endpoint, dns, now, log } = options
   const { held } = configuration
-  const cure = createBackoff({ first: 1000, most: 60_000, random: options.random })
+  const retryBackoff = createBackoff({ first: 1000, most: 60_000, random: options.random })
   let wake: () => void = () => undefined
   let status: DaemonStatus | undefined
   let notes: string[] = []
   let applied = { wanted: undefined as Wanted | undefined, at: 0, changedAt: 0 }
-  let besides: string[] = []
+  let outside: string[] = []
   let misses = 0
-  let cureAt = 0
-  let isStanding = true
+  let retryAt = 0
+  let isUp = true
 
-  const isSick = () => misses >= MISSES
+  const isBroken = () => misses >= MISSES
 
   async function takeDown(): Promise<void> {
-    if (!isStanding) return
+    if (!isUp) return
     dns.close()
     await tunnel.remove()
-    isStanding = false
+    isUp = false
     applied = { wanted: undefined, at: 0, changedAt: 0 }
     misses = 0
   }
 
-  /** What the tunnel needs itself. While it is sick the name servers too, or a moved server is never found. */
-  async function listBesides(): Promise<string[]> {
+  /** What the tunnel itself needs. While it is broken also the name servers, or it would never find a moved server. */
+  async function listOutside(): Promise<string[]> {
     const { hostname } = options.server
     const host = hostname.replace(/^\[|\]$/g, '')
-    const server = isIp(host) ? [host] : await options.listAddresses(host).catch(() => besides)
-    return [...endpoint.all(), ...server, ...(isSick() ? await options.listNameServers() : [])]
+    const server = isIp(host) ? [host] : await options.listAddresses(host).catch(() => outside)
+    return [...endpoint.all(), ...server, ...(isBroken() ? await options.listNameServers() : [])]
   }
 
-  async function apply(wanted: Wanted, isCure: boolean): Promise<void> {
+  async function apply(wanted: Wanted, isRetry: boolean): Promise<void> {
     const isNew = wanted !== applied.wanted
-    if (!isNew && !isCure && now() - applied.at < DRIFT_CHECK) return
-    if (isNew || isCure || endpoint.current() === undefined) {
-      const problem = await endpoint.refresh(wanted.peer.host, isCure)
+    if (!isNew && !isRetry && now() - applied.at < DRIFT_CHECK) return
+    if (isNew || isRetry || endpoint.current() === undefined) {
+      const problem = await endpoint.refresh(wanted.peer.host, isRetry)
       if (problem) log(`endpoint: ${problem}`)
-      if (endpoint.current() === undefined) throw new Error(`Cannot find the tunnel's other end: ${problem}`)
+      if (endpoint.current() === undefined)
+        throw new Error(`Cannot find the server's end of the tunnel: ${problem}`)
     }
     const address = endpoint.current() ?? ''
-    besides = await listBesides()
-    isStanding = true
-    notes = await tunnel.apply({ wanted, address, beside: besides, dns: isSick() ? [] : wanted.dns })
+    outside = await listOutside()
+    isUp = true
+    notes = await tunnel.apply({ wanted, address, outside, dns: isBroken() ? [] : wanted.dns })
     notes.push(...(await dns.apply(wanted)))
     if (isNew) log(`applied the configuration of node ${wanted.node.name}`)
     applied = { wanted, at: now(), changedAt: isNew ? now() : applied.changedAt }
@@ -103,11 +104,11 @@ export function createDaemon(options: DaemonOptions) {
   async function observe(wanted: Wanted): Promise<View> {
     const answers = await options.isAnswering(wanted.edgeAddress)
     const peer = await options.observePeer()
-    // Somebody removed the interface or ended wireguard-go: put right at once, not at the next look for drift.
+    // The interface or wireguard-go is gone: repair it now, not at the next check for drift.
     if (!peer) applied = { ...applied, at: 0 }
     const health = judgeHealth(wanted, peer, answers, endpoint.current() ?? '', now())
     misses = health.state === 'online' ? 0 : misses + 1
-    if (misses === 0) cure.reset()
+    if (misses === 0) retryBackoff.reset()
     const { state } = health
     return { state, outcome: state === 'online' ? 'ok' : state, problem: health.problem }
   }
@@ -120,11 +121,11 @@ export function createDaemon(options: DaemonOptions) {
       if (wanted) return { state: 'disabled', outcome: 'node-disabled', problem: DISABLED }
       return { state: problem ? 'failed' : 'connecting', outcome: held.outcome, problem }
     }
-    const isCure = isSick() && now() >= cureAt
-    if (isCure) cureAt = now() + cure.next()
-    // A tunnel that does not answer may have been changed on the other side without a hint.
-    if (isCure) configuration.hint()
-    await apply(wanted, isCure)
+    const isRetry = isBroken() && now() >= retryAt
+    if (isRetry) retryAt = now() + retryBackoff.next()
+    // The server's side may have changed without a hint.
+    if (isRetry) configuration.hint()
+    await apply(wanted, isRetry)
     return await observe(wanted)
   }
 
@@ -149,9 +150,9 @@ export function createDaemon(options: DaemonOptions) {
   }
 
   function pauseLength(state: AgentState): number {
-    if (state === 'online') return HEALTHY_PAUSE
-    if (misses > 0 && !isSick()) return DOUBT_PAUSE
-    return now() - applied.changedAt < FIRST_WHILE ? FIRST_PAUSE : SICK_PAUSE
+    if (state === 'online') return ONLINE_PAUSE
+    if (misses > 0 && !isBroken()) return UNSURE_PAUSE
+    return now() - applied.changedAt < RECENTLY ? RECENT_PAUSE : BROKEN_PAUSE
   }
 
   async function round(): Promise<AgentState> {
@@ -162,18 +163,18 @@ export function createDaemon(options: DaemonOptions) {
   }
 
   return {
-    /** Somebody said that something changed. */
+    /** The server says that something changed. */
     hint() {
       configuration.hint()
       wake()
     },
-    /** Runs until the signal; the tunnel stays as it is, for traffic outlives this program. */
+    /** Runs until the signal. The tunnel stays up, because traffic outlives this program. */
     async run(signal: AbortSignal): Promise<void> {
       signal.addEventListener('abort', () => wake())
       while (!signal.aborted) {
         const state = await round()
         if (signal.aborted) break
-        // From here to the pause nothing is awaited, so that no hint falls in between.
+        // Nothing is awaited from here to the pause, so no hint is lost in between.
         const length = Math.min(configuration.dueIn(), pauseLength(state))
         const before = now()
         await new Promise<void>((resolve) => {

@@ -6,11 +6,11 @@ import { networkReason } from './http.ts'
 const PATIENCE = 10_000
 const MOST = 16
 
-/** The address of the other end, chosen among those its name has. */
+/** The address of the server's end, chosen among those that its name has. */
 export interface Endpoint {
-  /** Resolves the name again and, when asked to move on, takes the next address. @returns a problem in words. */
+  /** Resolves the name again, and takes the next address when `moveOn` is set. @returns a problem in words. */
   refresh(host: string, moveOn: boolean): Promise<string | undefined>
-  /** The chosen address, or undefined when the name was never resolved. */
+  /** The chosen address, or undefined while the name has never resolved. */
   current(): string | undefined
   all(): readonly string[]
 }
@@ -25,14 +25,14 @@ export function createEndpoint(listAddresses: (host: string) => Promise<string[]
       const isNew = host !== name
       try {
         const found = await listAddresses(host)
-        if (found.length === 0) return `the name ${host} has no address`
+        if (found.length === 0) return `${host} has no address in DNS`
         const before = chosen === undefined || isNew ? -1 : found.indexOf(chosen)
         chosen = found[before < 0 ? 0 : (before + (moveOn ? 1 : 0)) % found.length]
         known = found
         name = host
         return undefined
       } catch (error) {
-        // The address that was right a minute ago is better than none, but only for the same name.
+        // The last address is better than none, but only for the same name.
         if (isNew) chosen = undefined
         if (isNew) known = []
         return networkReason(host, error) || messageOf(error)
@@ -43,7 +43,7 @@ export function createEndpoint(listAddresses: (host: string) => Promise<string[]
   }
 }
 
-/** The addresses of a host, in the order to try them. @throws the resolver's error, or one when it is silent. */
+/** A host's addresses, in the order to try them. @throws the resolver's error, or a timeout */
 export async function listAddresses(host: string): Promise<string[]> {
   if (isIp(host)) return [host]
   const found = await withTimeout(lookup(host, { all: true, verbatim: true }), PATIENCE)
@@ -57,7 +57,7 @@ class LookupTimeoutError extends Error {
   readonly code = 'EAI_AGAIN'
 }
 
-/** The system's resolver cannot be called off; its late answer is dropped. */
+/** The system's resolver cannot be cancelled; a late answer is ignored. */
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {

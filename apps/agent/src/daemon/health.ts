@@ -2,15 +2,15 @@ import { connect } from 'node:net'
 import { LIMITS } from '@postern/contract/limits'
 import type { WgPeer } from '@postern/host/wg-dump'
 import { codeOf } from '../errors.ts'
+import type { AgentState } from '../store.ts'
 import type { Wanted } from '../wanted.ts'
-import type { AgentState } from './status-file.ts'
 
 export interface Health {
   state: Extract<AgentState, 'online' | 'no-handshake' | 'no-traffic'>
   problem: string | null
 }
 
-/** What the tunnel shows, never what was last asked for: a handshake that is fresh and an answer from the edge. */
+/** Judged by what the tunnel shows: a fresh handshake, and an answer from the edge. */
 export function judgeHealth(
   wanted: Wanted,
   peer: WgPeer | undefined,
@@ -25,19 +25,19 @@ export function judgeHealth(
     return {
       state: 'no-handshake',
       problem:
-        `The server does not answer at ${at} over UDP. Open UDP port ${port} in the firewall of the server, ` +
-        'and let outgoing UDP pass here',
+        `The server does not answer at ${at} over UDP. Open UDP port ${port} in the server's firewall, ` +
+        'and allow outgoing UDP here',
     }
   if (isAnswered) return { state: 'online', problem: null }
   return {
     state: 'no-traffic',
-    problem: `The tunnel shakes hands with ${at}, but ${wanted.edgeAddress} inside it does not answer`,
+    problem: `The tunnel handshake with ${at} works, but ${wanted.edgeAddress} does not answer inside the tunnel`,
   }
 }
 
 /**
- * Whether the tunnel carries traffic: somebody at the other end accepts a connection or refuses it, which only
- * that end can do. Several ports, because the installation may have another one for HTTPS.
+ * Whether the tunnel carries traffic: the other end accepts a connection or refuses it, which nothing else can do.
+ * Several ports, because the installation's HTTPS port may differ.
  */
 export async function isAnswering(
   address: string,
@@ -63,7 +63,7 @@ function knock(host: string, port: number, timeoutMs: number): Promise<void> {
   })
 }
 
-/** The edge answers inside the tunnel where it answers outside; 443 unless the installation says otherwise. */
+/** The edge uses the same HTTPS port inside the tunnel as outside; 443 by default. */
 export function probePorts(server: URL): number[] {
   return [443, Number(server.port) || 443]
 }

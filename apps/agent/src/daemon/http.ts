@@ -2,12 +2,13 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { SecureContext } from 'node:tls'
 import { codeOf, messageOf } from '../errors.ts'
+import { readToEnd } from '../io.ts'
 
 export interface HttpRequest {
   method: string
   headers?: Record<string, string>
   body?: string
-  /** Whom to trust; absent for plain http. `'anyone'` is only for a certificate that is compared afterwards. */
+  /** Whom to trust; absent for plain http. Use `'anyone'` only for a certificate that is compared afterwards. */
   trust?: SecureContext | 'anyone'
   timeoutMs: number
   maxBytes: number
@@ -19,7 +20,7 @@ export interface HttpAnswer {
   body: string
 }
 
-/** One request without redirects, proxies or kept connections. @throws the socket's own error, or a RangeError. */
+/** One request, without redirects, proxies or keepalive. @throws the socket's own error, or a RangeError */
 export function request(url: URL, options: HttpRequest): Promise<HttpAnswer> {
   const { method, headers = {}, body, trust, timeoutMs, maxBytes } = options
   const signal = AbortSignal.timeout(timeoutMs)
@@ -39,38 +40,28 @@ export function request(url: URL, options: HttpRequest): Promise<HttpAnswer> {
 }
 
 async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of answer) {
-    size += chunk.length
-    if (size > maxBytes) throw new RangeError('the answer is too long')
-    chunks.push(chunk)
-  }
-  return {
-    status: answer.statusCode ?? 0,
-    type: answer.headers['content-type'] ?? '',
-    body: Buffer.concat(chunks).toString('utf8'),
-  }
+  const body = await readToEnd(answer, maxBytes, 'the answer')
+  return { status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', body }
 }
 
 export class TimeoutError extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-/** Why the network could not reach a host, in words. */
+/** Why a host is unreachable, in words. */
 export function networkReason(host: string, error: unknown): string {
   switch (codeOf(error)) {
     case 'ENOTFOUND':
-      return `the name ${host} does not exist`
+      return `${host} does not exist in DNS`
     case 'EAI_AGAIN':
-      return `the name ${host} cannot be resolved: the name server of this machine does not answer`
+      return `${host} cannot be resolved: this machine's name server does not answer`
     case 'ECONNREFUSED':
-      return `${host} refuses the connection`
+      return `${host} refused the connection`
     case 'ETIMEDOUT':
       return `${host} does not answer`
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return `there is no way to ${host} from here`
+      return `there is no route to ${host} from this machine`
     default:
       return messageOf(error)
   }

@@ -12,11 +12,11 @@ import { findTrustProblem } from './trust.ts'
 export interface ServerAccess {
   url: URL
   token: string
-  /** Not used for plain http, which only reaches this machine. */
+  /** Not used for plain http, which reaches this machine only. */
   trust: SecureContext
 }
 
-/** What the agent asks of the server. Each call throws AgentError with the reason in words. */
+/** The agent's requests to the server. Each throws AgentError with the reason in words. */
 export interface ServerClient {
   getConfig(): Promise<AgentConfig>
   registerKey(publicKey: string): Promise<AgentConfig>
@@ -61,21 +61,24 @@ async function send(access: ServerAccess, endpoint: Endpoint, body?: object): Pr
   }
 }
 
-/** Only the server itself answers in JSON; a proxy's own 403 or 404 page says nothing about the token. */
+/** Only the server answers in JSON. A proxy's own 403 or 404 page says nothing about the token. */
 function refusal(url: URL, answer: HttpAnswer): AgentError {
   const said = answer.type.includes('json') ? parseJson(answer.body, ErrorBody) : undefined
   if (!said)
-    return new AgentError('server-answer', `${url.host} answers ${answer.status}: is this a Postern server?`)
+    return new AgentError(
+      'server-answer',
+      `${url.host} answered ${answer.status}. Check that --url is a Postern server`,
+    )
   const words = printable(said.message)
   if ([401, 403, 404].includes(answer.status))
     return new AgentError('token-refused', `${refusedToken(said, words)} ${NEW_TOKEN}`)
-  return new AgentError('server-answer', `The server answers ${answer.status}: ${words}`)
+  return new AgentError('server-answer', `The server answered ${answer.status}: ${words}`)
 }
 
 const NEW_TOKEN = "Add a token on the node's page in the console, and run postern connect with it."
 
 function refusedToken({ code }: ErrorBody, words: string): string {
-  if (code === 'token_revoked') return 'The token of this machine was revoked.'
-  if (code === 'token_expired') return 'The token of this machine has expired.'
-  return `The server refuses the token (${words}): it or its node was deleted, or it is mistyped.`
+  if (code === 'token_revoked') return "This machine's token was revoked."
+  if (code === 'token_expired') return "This machine's token has expired."
+  return `The server rejected the token (${words}): it or its node was deleted, or it is mistyped.`
 }

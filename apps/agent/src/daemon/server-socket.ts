@@ -6,23 +6,23 @@ import { WebSocket } from 'ws'
 import { parseJson } from '../files.ts'
 import type { ServerAccess } from './server-client.ts'
 
-/** The line over which the server says that something changed. It comes back by itself until closed. */
+/** The connection on which the server says that something changed. Reconnects by itself until closed. */
 export interface ServerSocket {
-  /** Starts anew: after a sleep the old connection may look alive for minutes. */
+  /** Reconnects now: after sleep the old connection may look alive for minutes. */
   restart(): void
   close(): void
 }
 
 export interface SocketEvents {
-  /** Connected, refused, or told of a change: each time it is time to read the configuration. */
+  /** Connected, refused, or told of a change. Each time it is time to read the configuration. */
   onHint(): void
   random(): number
 }
 
 const PING_EVERY = 25_000
-/** Each hint has the configuration read and the tunnel looked at. */
+/** Each hint costs a request and a check of the tunnel. */
 const HINT_GAP = 500
-/** Frames between two pings. A server says far less; one that floods us is left alone for a while. */
+/** Frames between two pings. A server sends far fewer; the agent disconnects from one that floods it. */
 const MAX_MESSAGES = 1000
 const REFUSED_FIRST = 60_000
 const REFUSED_LAST = 600_000
@@ -71,7 +71,7 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
       outgoing.destroy()
       current.terminate()
     })
-    // Every error is followed by a close, which is where the next attempt is made.
+    // A close follows every error, and schedules the next attempt.
     current.on('error', () => undefined)
     current.on('close', () => {
       stopPinging()
@@ -102,7 +102,7 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
   }
 }
 
-/** However often it is called, `run` runs at once, and then once in `gap` ms at most. */
+/** However often it is called, `run` runs at once, and then at most once in `gap` ms. */
 function atMostEvery(gap: number, run: () => void): { call(): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let isWanted = false
@@ -121,7 +121,7 @@ function atMostEvery(gap: number, run: () => void): { call(): void; stop(): void
 function dial(access: ServerAccess): WebSocket {
   const address = new URL(pathOf(endpoints.agentSocket), access.url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
-  // Handed on to tls.connect; the types of ws do not list it.
+  // Passed on to tls.connect; the types of ws do not list it.
   const tls = { secureContext: access.trust }
   return new WebSocket(address, {
     headers: { authorization: `Bearer ${access.token}` },
@@ -132,7 +132,7 @@ function dial(access: ServerAccess): WebSocket {
   })
 }
 
-/** A connection that answers no ping within one round is dead, whatever TCP believes. */
+/** Ends a connection that left a ping unanswered for one round: it is dead, whatever TCP says. */
 function keepAlive(socket: WebSocket): () => void {
   let answered = true
   socket.on('pong', () => {

@@ -89,7 +89,7 @@ test('an authority of the same name is not the pinned one', async () => {
 test.each([
   ['foreign', 'not signed by an authority'],
   ['expired', 'has expired'],
-  ['misnamed', 'not made for that name'],
+  ['misnamed', 'is for another name'],
 ])('who shows the pinned authority with a %s leaf hears nothing of the token', async (leaf, why) => {
   const url = await serve(leaf)
   // The authority itself is public: whoever sits in between can show it.

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { AgentError, codeOf, messageOf } from '../errors.ts'
 import { networkReason, request } from './http.ts'
 
-/** Where Linux systems keep the authorities they trust, as one file of PEM texts. */
+/** Where Linux systems keep the authorities that they trust, in one PEM file. */
 const SYSTEM_BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -13,13 +13,13 @@ const SYSTEM_BUNDLES = [
   '/etc/ssl/cert.pem',
 ]
 
-/** Node brings a list of its own and does not look at the system's, where a company's authority is. */
+/** Node has its own list and ignores the system's, where a company adds its authority. */
 export function createTrust(ca: string | null, bundles = SYSTEM_BUNDLES): SecureContext {
   const bundle = bundles.find((path) => existsSync(path))
   return createSecureContext({ ca: ca ?? (bundle ? readFileSync(bundle, 'utf8') : undefined) })
 }
 
-/** `sha256:` and 64 hex digits, as the console shows it; blanks, colons and capitals are forgiven. */
+/** `sha256:` and 64 hex digits, as the console shows it. Ignores spaces, colons and case. */
 export function parseFingerprint(text: string): string {
   const digits = text
     .toLowerCase()
@@ -31,8 +31,8 @@ export function parseFingerprint(text: string): string {
 }
 
 /**
- * The authority of a server that signs its own certificate. It is fetched from anyone who answers, and
- * believed only when its fingerprint is the one that the person brought from the console.
+ * The authority of a server that signs its own certificate. It may come from anyone: it is trusted only when its
+ * fingerprint is the one that the person copied from the console.
  */
 export async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
   const body = await fetchUnverified(new URL('/install/ca.crt', url))
@@ -41,8 +41,8 @@ export async function fetchAuthority(url: URL, fingerprint: string): Promise<str
   if (found === fingerprint) return certificate.toString()
   throw new AgentError(
     'certificate',
-    `${url.host} presents another certificate authority than the fingerprint says ` +
-      `(${found}). Either the fingerprint is not of this server, or the connection may be intercepted. Nothing was sent.`,
+    `${url.host} has another certificate authority than the fingerprint says (${found}). Either the fingerprint ` +
+      'belongs to another server, or the connection may be intercepted. Nothing was sent.',
   )
 }
 
@@ -55,7 +55,10 @@ async function fetchUnverified(url: URL): Promise<string> {
       maxBytes: 65_536,
     })
     if (answer.status === 200) return answer.body
-    throw new AgentError('server-answer', `${url} answers ${answer.status}: is this a Postern server?`)
+    throw new AgentError(
+      'server-answer',
+      `${url} answered ${answer.status}. Check that --url is a Postern server`,
+    )
   } catch (error) {
     if (error instanceof AgentError) throw error
     throw new AgentError(
@@ -65,7 +68,7 @@ async function fetchUnverified(url: URL): Promise<string> {
   }
 }
 
-/** Reads the one authority of a file. */
+/** Reads the authority from a file. */
 export async function readAuthority(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'utf8')
@@ -80,7 +83,7 @@ function parseCertificate(text: string): X509Certificate {
   try {
     return new X509Certificate(text)
   } catch (error) {
-    throw new AgentError('certificate', 'That is no certificate in PEM form', { cause: error })
+    throw new AgentError('certificate', 'This is not a PEM certificate', { cause: error })
   }
 }
 
@@ -94,18 +97,17 @@ const UNTRUSTED = new Set([
   'CERT_UNTRUSTED',
 ])
 
-/** @returns in words why a TLS connection is not trusted, or undefined when that is not what failed. */
+/** @returns why a TLS connection is not trusted, in words, or undefined when something else failed. */
 export function findTrustProblem(url: URL, error: unknown): string | undefined {
   const code = codeOf(error)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `The certificate of ${url.host} is not made for that name: use the address that the console shows`
+    return `The certificate of ${url.host} is for another name. Use the address that the console shows`
   if (code === 'CERT_HAS_EXPIRED') return `The certificate of ${url.host} has expired`
   if (code === 'CERT_NOT_YET_VALID')
-    return `The certificate of ${url.host} is not valid yet: is the clock of this machine right?`
+    return `The certificate of ${url.host} is not valid yet. Check this machine's clock`
   if (!UNTRUSTED.has(code)) return undefined
   return (
     `The certificate of ${url.host} is not signed by an authority that this machine trusts. ` +
-    'Either add --fingerprint sha256:… (the console shows it with the connect command), ' +
-    'or --ca-file with the authority of the server.'
+    "Add --fingerprint sha256:… (shown with the console's connect command), or --ca-file with the server's authority."
   )
 }

@@ -45,13 +45,13 @@ async function startForwarder(upstreams: { address: string; port: number }[], cl
   return { port, resolve: () => resolver.resolve4('printer.lan') }
 }
 
-test('a silent name server is passed over', async () => {
+test('a silent name server is skipped', async () => {
   const silent = await startUpstream(() => [])
   const good = await startUpstream((answer) => [answer])
   expect(await (await startForwarder([silent, good])).resolve()).toEqual(['192.0.2.7'])
 })
 
-test('answers with another number or another question are not believed', async () => {
+test('ignores answers with another id or another question', async () => {
   const upstream = await startUpstream((answer) => {
     const other = Buffer.from(answer)
     other.write('q', 13)
@@ -61,12 +61,12 @@ test('answers with another number or another question are not believed', async (
   expect(await (await startForwarder([upstream])).resolve()).toEqual(['192.0.2.7'])
 })
 
-test('no name server at all: a failure at once instead of silence', async () => {
+test('without any name server it fails at once instead of keeping silent', async () => {
   const { resolve } = await startForwarder([])
   await expect(resolve()).rejects.toMatchObject({ code: 'ESERVFAIL' })
 })
 
-test('a taken port is an error and not a crash', async () => {
+test('a taken port is an error, not a crash', async () => {
   const { port } = await startForwarder([])
   const options = { address: '127.0.0.1', port, client: '127.0.0.1', random: () => 0 }
   await expect(openDnsForwarder({ ...options, listUpstreams: async () => [] })).rejects.toThrow(/EADDRINUSE/)

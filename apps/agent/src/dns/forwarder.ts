@@ -1,13 +1,15 @@
 import { createSocket, type Socket } from 'node:dgram'
-import { findQuery, isAnswerTo, type Query, renderFailure, withId } from './message.ts'
+import { messageOf } from '../errors.ts'
+import type { Wanted } from '../wanted.ts'
+import { type DnsQuery, findQuery, isAnswerTo, renderFailure, withId } from './message.ts'
 
 export interface DnsForwarderOptions {
-  /** The tunnel address to listen on, never all addresses: this is no open resolver. */
+  /** The tunnel address to listen on, never all addresses: this is not an open resolver. */
   address: string
   port: number
   /** The only address that gets answers. */
   client: string
-  /** The name servers to ask, in order; read again for each question. */
+  /** The name servers to ask, in order; read again for each query. */
   listUpstreams(): Promise<readonly { address: string; port: number }[]>
   /** A number below `limit`. */
   random(limit: number): number
@@ -20,20 +22,20 @@ export interface DnsForwarder {
 const MAX_PENDING = 256
 const PATIENCE = 1500
 
-/** Passes questions of the edge on to the name servers of this network. @throws when the address cannot be bound. */
+/** Forwards the edge's queries to this network's name servers. @throws when it cannot bind the address */
 export async function openDnsForwarder(options: DnsForwarderOptions): Promise<DnsForwarder> {
   const server = createSocket(options.address.includes(':') ? 'udp6' : 'udp4')
   const pending = new Set<Socket>()
   let waiting = 0
   server.on('message', (packet, from) => {
     const query = findQuery(packet)
-    // Who is not asked for does not hear from us; who asks too much at once asks again.
+    // Only the edge gets an answer; what exceeds the limit it asks again.
     if (from.address !== options.client || !query || waiting >= MAX_PENDING) return
     waiting++
     forward(packet, query, options, pending)
       .catch(() => renderFailure(query))
       .then((answer) => server.send(answer, from.port, from.address, () => undefined))
-      // The forwarder was closed in the meantime: nobody waits any more.
+      // The forwarder was closed meanwhile: nothing waits for the answer.
       .catch(() => undefined)
       .finally(() => {
         waiting--
@@ -54,7 +56,7 @@ function bind(server: Socket, options: DnsForwarderOptions): Promise<void> {
     server.once('error', reject)
     server.bind({ address: options.address, port: options.port, exclusive: true }, () => {
       server.off('error', reject)
-      // Unreachable clients and the like: the next question is not concerned.
+      // Unreachable clients and the like do not affect the next query.
       server.on('error', () => undefined)
       resolve()
     })
@@ -63,7 +65,7 @@ function bind(server: Socket, options: DnsForwarderOptions): Promise<void> {
 
 async function forward(
   packet: Buffer,
-  query: Query,
+  query: DnsQuery,
   options: DnsForwarderOptions,
   pending: Set<Socket>,
 ): Promise<Buffer> {
@@ -75,10 +77,10 @@ async function forward(
   return renderFailure(query)
 }
 
-/** A socket for each question: a port that nobody can guess, and only the asked server is heard. */
+/** One connected socket for each query: its port is hard to guess, and only that server can answer. */
 function ask(
   packet: Buffer,
-  query: Query,
+  query: DnsQuery,
   upstream: { address: string; port: number },
   pending: Set<Socket>,
 ): Promise<Buffer | undefined> {
@@ -100,4 +102,60 @@ function ask(
       if (pending.has(socket)) socket.send(packet)
     })
   })
+}
+
+const DNS_PORT = 53
+
+/** A gateway's forwarder, which runs exactly while the node is a gateway. */
+export interface DnsService {
+  /** @returns what could not be done, in words. */
+  apply(wanted: Wanted): Promise<string[]>
+  close(): void
+}
+
+export function createDnsService(
+  options: Pick<DnsForwarderOptions, 'random'> & { listNameServers(): Promise<string[]> },
+): DnsService {
+  let forwarder: DnsForwarder | undefined
+  let key = ''
+
+  function close(): void {
+    forwarder?.close()
+    forwarder = undefined
+    key = ''
+  }
+
+  return {
+    close,
+    async apply({ gateway, addresses, edgeAddress }) {
+      const address = addresses.find((one) => !one.includes(':'))?.split('/')[0]
+      if (!gateway || !address) {
+        close()
+        return []
+      }
+      if (key === `${address} ${edgeAddress}`) return []
+      close()
+      // A query to ourselves would loop for ever.
+      const listUpstreams = async () =>
+        (await options.listNameServers())
+          .filter((server) => server !== address)
+          .map((server) => ({ address: server, port: DNS_PORT }))
+      try {
+        const { random } = options
+        forwarder = await openDnsForwarder({
+          address,
+          port: DNS_PORT,
+          client: edgeAddress,
+          listUpstreams,
+          random,
+        })
+        key = `${address} ${edgeAddress}`
+        return []
+      } catch (error) {
+        return [
+          `The server cannot resolve names behind this gateway: UDP port 53 on ${address}: ${messageOf(error)}`,
+        ]
+      }
+    },
+  }
 }

@@ -1,38 +1,38 @@
-/** The little of DNS (RFC 1035) that a forwarder needs: the header, and where the first question ends. */
+/** The part of DNS (RFC 1035) that a forwarder needs: the header, and where the first question ends. */
 
 const HEADER = 12
 const MAX_MESSAGE = 4096
 
-export interface Query {
+export interface DnsQuery {
   id: number
   /** The question section: name, type and class. */
   question: Buffer
 }
 
 /** @returns the query, or undefined when the packet is not one plain question. */
-export function findQuery(packet: Buffer): Query | undefined {
+export function findQuery(packet: Buffer): DnsQuery | undefined {
   if (packet.length > MAX_MESSAGE) return undefined
   const found = findQuestion(packet)
   const isPlainQuery = found && (packet.readUInt16BE(2) & 0xf800) === 0
   return isPlainQuery ? { id: packet.readUInt16BE(0), question: found } : undefined
 }
 
-/** True when the packet answers the question under this id. */
+/** True when the packet answers the question with this id. */
 export function isAnswerTo(packet: Buffer, id: number, question: Buffer): boolean {
   const found = findQuestion(packet)
   if (!found || packet.readUInt16BE(0) !== id || (packet.readUInt16BE(2) & 0x8000) === 0) return false
   return found.equals(question)
 }
 
-/** The same message under another id. */
+/** The same message with another id. */
 export function withId(packet: Buffer, id: number): Buffer {
   const copy = Buffer.from(packet)
   copy.writeUInt16BE(id, 0)
   return copy
 }
 
-/** SERVFAIL: the answer when no name server answered. */
-export function renderFailure(query: Query): Buffer {
+/** SERVFAIL, for when no name server answered. */
+export function renderFailure(query: DnsQuery): Buffer {
   const header = Buffer.alloc(HEADER)
   header.writeUInt16BE(query.id, 0)
   header.writeUInt16BE(0x8182, 2)

@@ -3,7 +3,7 @@ import { findText } from '@postern/host/files'
 import { findIp, formatIp } from '@postern/net/ip'
 import { tryTool } from '../tools.ts'
 
-/** The name servers of this machine, as resolv.conf names them; at most three, as everybody reads it. */
+/** This machine's name servers from resolv.conf. At most three, as every resolver reads it. */
 export async function listNameServers(path = '/etc/resolv.conf'): Promise<string[]> {
   const text = (await findText(path)) ?? ''
   return text
@@ -16,8 +16,8 @@ export async function listNameServers(path = '/etc/resolv.conf'): Promise<string
 }
 
 /**
- * Tells systemd-resolved to ask these name servers through the tunnel. Without it the machine keeps its own,
- * for its files belong to others. @returns what could not be had, in words.
+ * Tells systemd-resolved to ask these name servers through the tunnel. Without systemd-resolved the machine keeps its
+ * own, because resolv.conf belongs to other programs. @returns what could not be done, in words.
  */
 export async function applyDns(exec: Exec, name: string, dns: readonly string[]): Promise<string[]> {
   if (dns.length === 0) {
@@ -28,6 +28,6 @@ export async function applyDns(exec: Exec, name: string, dns: readonly string[])
   const routed = taken?.code === 0 && (await tryTool(exec, 'resolvectl', ['domain', name, '~.']))
   if (routed && routed.code === 0) return []
   return [
-    `The name servers of the node (${dns.join(', ')}) are not used: this machine has no systemd-resolved`,
+    `This machine has no systemd-resolved, so it does not use the node's name servers (${dns.join(', ')})`,
   ]
 }

@@ -3,41 +3,33 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { Exec } from '@postern/host/exec'
 import { findText } from '@postern/host/files'
 import { gatewayTable, renderGatewayTable } from '@postern/net/gateway-table'
-import * as z from 'zod/mini'
-import { AgentError } from '../errors.ts'
-import { parseJson, writePrivate } from '../files.ts'
-import { runTool, tryTool } from '../tools.ts'
+import { writePrivate } from '../files.ts'
+import { createTable, listForwardChains } from './nft.ts'
 
 const FORWARD4 = '/proc/sys/net/ipv4/ip_forward'
 const FORWARD6 = '/proc/sys/net/ipv6/conf/all/forwarding'
 
-/** Keeps the table in force; remembers how the kernel prints it, so that a change behind our back is seen. */
-export function createGateway(exec: Exec, name: string, forwardingMark: string) {
-  let applied = ''
-  let printed: string | undefined
-
-  async function apply(subnets: readonly string[]): Promise<string[]> {
-    await enableForwarding(forwardingMark, subnets)
-    const text = `${renderGatewayTable(name, subnets).join('\n')}\n`
-    if (text !== applied || (await findTable(exec, name)) !== printed) {
-      const { code, stderr } = await runTool(exec, 'nft', ['-f', '-'], { input: text })
-      if (code !== 0) throw new AgentError('failed', `nft: ${stderr.trim()}`)
-      applied = text
-      printed = await findTable(exec, name)
-    }
-    return await listForwardProblems(exec, name)
+/**
+ * Forwards packets from the tunnel into the networks behind this node, and nothing else.
+ * @param mark a file that exists while forwarding is on because of us
+ */
+export function createGateway(exec: Exec, name: string, mark: string) {
+  const table = createTable(exec, gatewayTable(name))
+  return {
+    /** @returns what could not be done, in words. */
+    async apply(subnets: readonly string[]): Promise<string[]> {
+      await enableForwarding(mark, subnets)
+      await table.apply(`${renderGatewayTable(name, subnets).join('\n')}\n`)
+      return await listForwardProblems(exec, name)
+    },
+    async remove(): Promise<void> {
+      await table.remove()
+      if ((await findText(mark)) === undefined) return
+      // Any other program that relies on forwarding has a chain there; switching it off would cut it off.
+      if ((await listForwardChains(exec)).length === 0) await writeFile(FORWARD4, '0')
+      await rm(mark, { force: true })
+    },
   }
-  return { apply }
-}
-export type Gateway = ReturnType<typeof createGateway>
-
-export async function removeGateway(exec: Exec, name: string, forwardingMark: string): Promise<void> {
-  if ((await findTable(exec, name)) !== undefined)
-    await runTool(exec, 'nft', ['delete', 'table', 'inet', gatewayTable(name)])
-  if ((await findText(forwardingMark)) === undefined) return
-  // Whoever came to rely on forwarding has a chain there; switching it off would cut them.
-  if ((await listForwardChains(exec)).length === 0) await writeFile(FORWARD4, '0')
-  await rm(forwardingMark, { force: true })
 }
 
 async function enableForwarding(mark: string, subnets: readonly string[]): Promise<void> {
@@ -55,41 +47,11 @@ async function enableForwarding(mark: string, subnets: readonly string[]): Promi
   await writeFile(FORWARD6, '1')
 }
 
-async function findTable(exec: Exec, name: string): Promise<string | undefined> {
-  const listed = await tryTool(exec, 'nft', ['-s', 'list', 'table', 'inet', gatewayTable(name)])
-  return listed?.code === 0 ? listed.stdout : undefined
-}
-
-const Chains = z.object({
-  nftables: z.array(
-    z.object({
-      chain: z.optional(
-        z.object({
-          family: z.string(),
-          table: z.string(),
-          name: z.string(),
-          hook: z.optional(z.string()),
-          policy: z.optional(z.string()),
-        }),
-      ),
-    }),
-  ),
-})
-
-/** The chains of others that every forwarded packet goes through. */
-async function listForwardChains(exec: Exec) {
-  const listed = await tryTool(exec, 'nft', ['-j', 'list', 'chains'])
-  const rows = parseJson(listed?.stdout ?? '', Chains)?.nftables ?? []
-  return rows.flatMap(({ chain }) =>
-    chain?.hook === 'forward' && !chain.table.startsWith('postern_agent_') ? [chain] : [],
-  )
-}
-
 async function listForwardProblems(exec: Exec, name: string): Promise<string[]> {
   const dropping = (await listForwardChains(exec)).filter(({ policy }) => policy === 'drop')
   return dropping.map(
     (chain) =>
-      `A firewall of this machine (nftables chain ${chain.family} ${chain.table} ${chain.name}) drops forwarded ` +
-      `packets unless it has a rule for them: allow packets that come in by ${name}, and their answers`,
+      `A firewall on this machine (nftables chain ${chain.family} ${chain.table} ${chain.name}) drops forwarded ` +
+      `packets unless a rule allows them. Allow packets that come in through ${name}, and their replies`,
   )
 }

@@ -2,8 +2,7 @@ import { LIMITS } from '@postern/contract/limits'
 import type { Exec } from '@postern/host/exec'
 import * as z from 'zod/mini'
 import { AgentError } from '../errors.ts'
-import { runTool, tryTool } from '../tools.ts'
-import { familyOf, ip, listRows } from './ip-command.ts'
+import { familyOf, ip, listRows, runTool, tryTool } from '../tools.ts'
 
 const LinkRow = z.object({
   ifname: z.string(),
@@ -12,12 +11,12 @@ const LinkRow = z.object({
   ifalias: z.optional(z.string()),
 })
 
-/** The name under which an agent marks its interface, so that it never touches or removes somebody else's. */
+/** An agent marks its interface with this alias, and never changes or removes one without it. */
 function linkAlias(configDir: string): string {
   return `postern-agent:${configDir}`
 }
 
-/** @returns the names of the interfaces that bear our mark. */
+/** @returns the names of the interfaces that carry our mark. */
 export async function listOwnLinks(exec: Exec, configDir: string): Promise<string[]> {
   const rows = await listRows(exec, LinkRow, 'link', 'show')
   return rows.filter(({ ifalias }) => ifalias === linkAlias(configDir)).map(({ ifname }) => ifname)
@@ -27,24 +26,27 @@ export async function listOwnLinks(exec: Exec, configDir: string): Promise<strin
 export async function isLinkOurs(exec: Exec, name: string, configDir: string): Promise<boolean> {
   const link = await findLink(exec, name)
   if (!link || link.ifalias === linkAlias(configDir)) return true
-  // A kill between making and marking leaves this behind.
+  // Left behind by a kill between creating and marking it.
   const { code, stdout } = await runTool(exec, 'wg', ['show', name, 'public-key'])
   return code === 0 && link.ifalias === undefined && stdout.trim() === '(none)'
 }
 
-/** Makes the interface be there, ours and up. @returns what carries it out. */
+/** Makes sure that the interface exists, is ours and is up. */
 export async function applyLink(exec: Exec, name: string, configDir: string): Promise<void> {
-  if (!(await isLinkOurs(exec, name, configDir)))
-    throw new AgentError(
-      'interface-taken',
-      `The network interface ${name} belongs to another program. Choose another name: --interface NAME`,
-    )
+  if (!(await isLinkOurs(exec, name, configDir))) throw interfaceTaken(name)
   const alias = linkAlias(configDir)
   const before = await findLink(exec, name)
   if (!before) await createLink(exec, name)
   if (before?.ifalias !== alias) await ip(exec, 'link', 'set', 'dev', name, 'alias', alias)
   if (before?.mtu !== LIMITS.tunnelMtu || !before.flags.includes('UP'))
     await ip(exec, 'link', 'set', 'dev', name, 'mtu', String(LIMITS.tunnelMtu), 'up')
+}
+
+export function interfaceTaken(name: string): AgentError {
+  return new AgentError(
+    'interface-taken',
+    `The network interface ${name} belongs to another program. Choose another name: --interface NAME`,
+  )
 }
 
 export async function removeLink(exec: Exec, name: string, configDir: string): Promise<void> {
@@ -64,12 +66,12 @@ async function createLink(exec: Exec, name: string): Promise<void> {
   if (!userspace)
     throw new AgentError(
       'tools-missing',
-      'The kernel of this machine has no WireGuard. Install it for user space: apt-get install wireguard-go',
+      "This machine's kernel has no WireGuard. Install the userspace version: apt-get install wireguard-go",
     )
   if (userspace.code !== 0)
     throw new AgentError(
       'failed',
-      `wireguard-go could not make the interface ${name}: is there /dev/net/tun?`,
+      `wireguard-go could not create the interface ${name}. Check that /dev/net/tun exists`,
     )
 }
 
@@ -77,7 +79,7 @@ const AddressRow = z.object({
   addr_info: z.array(z.object({ local: z.string(), prefixlen: z.number(), scope: z.string() })),
 })
 
-/** Gives the interface exactly these addresses (`address/prefix`), besides what the kernel gives it itself. */
+/** Gives the interface exactly these addresses (`address/prefix`) besides those that the kernel assigns. */
 export async function applyAddresses(exec: Exec, name: string, wanted: readonly string[]): Promise<void> {
   const rows = await listRows(exec, AddressRow, 'addr', 'show', 'dev', name)
   const found = rows

@@ -3,20 +3,20 @@ import type { Exec } from '@postern/host/exec'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import * as z from 'zod/mini'
 import { messageOf } from '../errors.ts'
-import { FAMILIES, type Family, familyOf, ip, listRows } from './ip-command.ts'
+import { FAMILIES, type Family, familyOf, ip, listRows } from '../tools.ts'
 
 const EVERYTHING = { '-4': '0.0.0.0/0', '-6': '::/0' } as const
 
 export interface RouteOptions {
   interface: string
-  /** Networks that lead into the tunnel; the whole internet among them means all traffic. */
+  /** Networks to reach through the tunnel. The whole internet among them means all traffic. */
   allowedIps: readonly string[]
   families: readonly Family[]
-  /** Addresses that are reached beside the tunnel even when all traffic goes through it. */
-  beside: readonly string[]
+  /** Addresses to reach outside the tunnel even when all traffic goes through it. */
+  outside: readonly string[]
 }
 
-/** Makes the routes into the tunnel be exactly these. @returns what could not be had, in words. */
+/** Makes these the only routes into the tunnel. @returns what could not be done, in words. */
 export async function applyRoutes(exec: Exec, options: RouteOptions): Promise<string[]> {
   const problems: string[] = []
   for (const family of options.families) {
@@ -24,18 +24,8 @@ export async function applyRoutes(exec: Exec, options: RouteOptions): Promise<st
     const partial = networks.filter((network) => network !== EVERYTHING[family])
     problems.push(...(await applyPartial(exec, family, options.interface, partial)))
     const full = networks.length > partial.length
-    if (full)
-      await ip(
-        exec,
-        family,
-        'route',
-        'replace',
-        'default',
-        'dev',
-        options.interface,
-        'table',
-        slot(options.interface).table,
-      )
+    const through = ['default', 'dev', options.interface, 'table', slot(options.interface).table]
+    if (full) await ip(exec, family, 'route', 'replace', ...through)
     await applyRules(exec, family, full ? renderRules(family, options) : [], options.interface)
   }
   return problems
@@ -75,21 +65,21 @@ interface Rule {
   args: string[]
 }
 
-/** Three priorities and a table of our own for each interface name, away from those of other programs. */
+/** Three priorities and a routing table for each interface name, away from those of other programs. */
 function slot(name: string): { first: number; table: string } {
   const number = createHash('sha256').update(name).digest().readUInt16BE(0) % 2000
   return { first: 20_000 + number * 3, table: String(51_000 + number) }
 }
 
 /**
- * What the tunnel itself needs goes beside it; then every route of the machine except its default one; then the
- * tunnel. So a local network stays local, and the endpoint stays reachable whatever the default route becomes.
+ * First what the tunnel itself needs, outside of it; then every route of the machine except its default one; then
+ * the tunnel. So a local network stays local, and the endpoint stays reachable whatever the default route becomes.
  */
 function renderRules(family: Family, options: RouteOptions): Rule[] {
   const { first, table } = slot(options.interface)
-  const beside = options.beside.filter((address) => familyOf(address) === family)
+  const outside = options.outside.filter((address) => familyOf(address) === family)
   return [
-    ...[...new Set(beside)].map((address) => ({ priority: first, args: ['to', address, 'table', 'main'] })),
+    ...[...new Set(outside)].map((address) => ({ priority: first, args: ['to', address, 'table', 'main'] })),
     { priority: first + 1, args: ['table', 'main', 'suppress_prefixlength', '0'] },
     { priority: first + 2, args: ['table', table] },
   ]
@@ -104,7 +94,8 @@ async function applyRules(exec: Exec, family: Family, wanted: Rule[], name: stri
   const keyOf = (priority: number, target = '') => `${priority} ${target}`
   const wantedKeys = wanted.map(({ priority, args }) => keyOf(priority, args[0] === 'to' ? args[1] : ''))
   const foundKeys = found.map(({ priority, dst }) => keyOf(priority, dst))
-  // The last rule leads into the tunnel: it comes last and goes first, so that no packet of the tunnel meets it.
+  // The last rule leads into the tunnel. It is added last and removed first, so that no packet of the tunnel itself
+  // ever matches it.
   for (const { priority, dst } of [...found].reverse())
     if (!wantedKeys.includes(keyOf(priority, dst)))
       await ip(exec, family, 'rule', 'del', 'priority', String(priority), ...(dst ? ['to', dst] : []))

@@ -7,8 +7,8 @@ import { runTool } from '../tools.ts'
 import type { Wanted } from '../wanted.ts'
 
 /**
- * The file for `wg syncconf`. `address` is the resolved endpoint; `listenPort` is kept, for without it
- * WireGuard takes a new port and the path through a firewall is lost. 0: any.
+ * The file for `wg syncconf`. `address` is the resolved endpoint. Pass the present `listenPort`: with a new one the
+ * path through a firewall is lost. 0: any.
  */
 export function renderWireGuard(
   wanted: Wanted,
@@ -33,7 +33,7 @@ export function renderWireGuard(
   ].join('\n')
 }
 
-/** Gives the interface exactly this key and peer; the text goes through a file, for an argument would be seen by all. */
+/** Gives the interface exactly this key and peer, by a file, because every user can see arguments. */
 export async function applyWireGuard(exec: Exec, name: string, path: string, text: string): Promise<void> {
   await writePrivate(path, text)
   try {
@@ -48,7 +48,7 @@ export interface TunnelState extends Pick<WgDump, 'publicKey' | 'listenPort'> {
   peer: WgPeer | undefined
 }
 
-/** @returns what the interface holds, or undefined when it is not there. */
+/** @returns what the interface holds, or undefined when it does not exist. */
 export async function findTunnelState(exec: Exec, name: string): Promise<TunnelState | undefined> {
   const { code, stdout } = await runTool(exec, 'wg', ['show', name, 'dump'])
   if (code !== 0) return undefined
@@ -56,7 +56,7 @@ export async function findTunnelState(exec: Exec, name: string): Promise<TunnelS
   return { publicKey, listenPort, peer: peers[0] }
 }
 
-/** True when the interface holds what is wanted; the endpoint may have moved by itself and is not looked at. */
+/** True when the interface holds what is wanted. The endpoint does not count: it may have roamed. */
 export function isInForce(wanted: Wanted, publicKey: string, state: TunnelState | undefined): boolean {
   const { peer } = wanted
   return (
