@@ -76,6 +76,7 @@ function serviceOf(index: number, revision: number, { nodeId, domainId, path }: 
     type: 'http' as const,
     node_id: nodeId,
     name: `service ${index}`,
+    name_folded: `service ${index}`,
     domain_id: domainId,
     path,
     backend_proto: 'http' as const,

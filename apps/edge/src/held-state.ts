@@ -2,7 +2,9 @@ import {
   type DesiredState,
   type EdgeCertificate,
   type Peer,
+  type PortRoute,
   peersSectionOf,
+  portsSectionOf,
   type Route,
   routesSectionOf,
   type SectionHashes,
@@ -28,6 +30,7 @@ export interface HeldState extends Pick<DesiredState, 'revision' | 'hashes' | 's
 export interface HeldSections {
   peers: Sections<Peer>
   routes: Sections<Route>
+  ports: Sections<PortRoute>
   certificates: Sections<EdgeCertificate>
 }
 
@@ -35,6 +38,7 @@ export interface HeldSections {
 const KINDS: { [K in keyof HeldSections]: Kind<DesiredState[K][number]> } = {
   peers: { name: /^peers:\d+$/, of: ({ nodeId }) => peersSectionOf(nodeId), keepsUnread: false },
   routes: { name: /^routes:\d+$/, of: ({ id }) => routesSectionOf(id), keepsUnread: false },
+  ports: { name: /^ports:\d+$/, of: ({ id }) => portsSectionOf(id), keepsUnread: false },
   certificates: { name: /^certificate:\d+$/, of: ({ id }) => `certificate:${id}`, keepsUnread: true },
 }
 
@@ -59,12 +63,12 @@ export function mergeState(held: HeldState | undefined, answer: StateAnswer): He
       { sections: held?.sections[kind] as Sections<DesiredState[K][number]>, hashes: held?.hashes ?? {} },
       { rows: sections[kind] as DesiredState[K], hashes },
     )
-  const [peers, routes, certificates] = [merge('peers'), merge('routes'), merge('certificates')]
+  const [peers, certificates] = [merge('peers'), merge('certificates')]
   return {
     revision,
     hashes,
     settings,
-    sections: { peers, routes, certificates },
+    sections: { peers, routes: merge('routes'), ports: merge('ports'), certificates },
     peers: held?.sections.peers === peers ? held.peers : rowsOf(peers),
     certificates: held?.sections.certificates === certificates ? held.certificates : rowsOf(certificates),
   }

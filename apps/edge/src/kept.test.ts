@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DesiredState, Peer, Route } from '@postern/contract/desired-state'
+import type { Peer, PortRoute, Route, StateAnswer } from '@postern/contract/desired-state'
 import { findIp } from '@postern/net/ip'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { makeCertificate, makePeer, makeRoute, makeSettings } from '../test/factories.ts'
+import { makeCertificate, makePeer, makePortRoute, makeRoute, makeSettings } from '../test/factories.ts'
 import { type HeldState, mergeState, rowsOf } from './held-state.ts'
 import { createLastGood } from './last-good.ts'
 import type { Names } from './names.ts'
@@ -44,7 +44,17 @@ const route = fc.record({
   allowedIps: fc.constantFrom<string[][]>([], ['192.0.2.0/24'], ['not an address']),
   blockedIps: fc.constantFrom<string[][]>([], ['192.0.2.7']),
 })
+const port: fc.Arbitrary<PortRoute> = fc
+  .record({
+    id: fc.constantFrom(4, 5, 203),
+    port: fc.constantFrom(32_660, 32_661),
+    domain: fc.constantFrom(undefined, null, 'a.example.com'),
+  })
+  .map(({ domain, ...rest }) =>
+    makePortRoute(rest.id, { ...rest, tls: domain === undefined ? null : { domain } }),
+  )
 const world = fc.record({
+  ports: fc.uniqueArray(port, { selector: ({ id }) => id }),
   routes: fc.uniqueArray(route, { selector: ({ id }) => id, maxLength: 7 }),
   peers: fc.uniqueArray(fc.constantFrom(...peers), { selector: ({ nodeId }) => nodeId }),
   certificates: fc.uniqueArray(fc.constantFrom(0, 1, 7).map(makeCertificate), { selector: ({ id }) => id }),
@@ -121,6 +131,7 @@ function answerOf(each: World, revision: number, known: Record<string, string>) 
     settings: { ...settings, publicHost: each.publicHost },
     peers: [...each.peers].sort((a, b) => a.nodeId - b.nodeId),
     routes: [...each.routes].sort((a, b) => a.id - b.id),
+    ports: [...each.ports].sort((a, b) => a.id - b.id),
     certificates: [...each.certificates].sort((a, b) => a.id - b.id),
   }
   const hashes: Record<string, string> = { settings: JSON.stringify(whole.settings) }
@@ -130,11 +141,13 @@ function answerOf(each: World, revision: number, known: Record<string, string>) 
   const part = (id: number) => Math.floor(id / 200)
   for (const row of whole.peers) note(`peers:${part(row.nodeId)}`, row)
   for (const row of whole.routes) note(`routes:${part(row.id)}`, row)
+  for (const row of whole.ports) note(`ports:${part(row.id)}`, row)
   for (const row of whole.certificates) note(`certificate:${row.id}`, row)
   const isNew = (name: string) => known[name] !== hashes[name]
-  const sections: Pick<DesiredState, 'peers' | 'routes' | 'certificates'> & { settings?: typeof settings } = {
+  const sections: StateAnswer['sections'] = {
     peers: structuredClone(whole.peers.filter((row: Peer) => isNew(`peers:${part(row.nodeId)}`))),
     routes: structuredClone(whole.routes.filter((row) => isNew(`routes:${part(row.id)}`))),
+    ports: structuredClone(whole.ports.filter((row) => isNew(`ports:${part(row.id)}`))),
     certificates: structuredClone(whole.certificates.filter((row) => isNew(`certificate:${row.id}`))),
   }
   if (isNew('settings')) sections.settings = whole.settings

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { holdState, makeCertificate, makeRoute, makeState } from '../test/factories.ts'
+import { holdState, makeCertificate, makePortRoute, makeRoute, makeState } from '../test/factories.ts'
 import { createLastGood } from './last-good.ts'
 
 let dir: string
@@ -18,7 +18,11 @@ const inodes = () =>
   new Map(
     readdirSync(`${dir}/state`).map((name) => [name.split('.')[0], statSync(`${dir}/state/${name}`).ino]),
   )
-const state = makeState({ routes: [makeRoute(3), makeRoute(300)], certificates: [makeCertificate(1)] })
+const state = makeState({
+  routes: [makeRoute(3), makeRoute(300)],
+  ports: [makePortRoute(4)],
+  certificates: [makeCertificate(1)],
+})
 
 test('comes back as it was saved, readable by root only', async () => {
   const held = holdState(state)
@@ -44,7 +48,7 @@ test('only what changed is written, also in the next life, and nothing old is le
   if (!found) throw new Error('nothing was found')
   await next.save({ ...found, hashes: changed.hashes, sections: { ...found.sections, routes } })
   const after = inodes()
-  expect([...after.keys()].sort()).toEqual(['certificate-1', 'routes-0', 'routes-1', 'settings'])
+  expect([...after.keys()].sort()).toEqual(['certificate-1', 'ports-0', 'routes-0', 'routes-1', 'settings'])
   expect([...after].filter(([name, ino]) => before.get(name) !== ino).map(([name]) => name)).toEqual([
     'routes-1',
   ])

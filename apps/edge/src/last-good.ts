@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import {
   EdgeCertificate,
   Peer,
+  PortRoute,
   Route,
   SectionHashes,
   type StateSections,
@@ -31,6 +32,7 @@ type Manifest = z.infer<typeof Manifest>
 const ROWS = {
   peers: z.array(Peer),
   routes: z.array(Route),
+  ports: z.array(PortRoute),
   certificates: z.array(EdgeCertificate),
 } as const
 
@@ -103,7 +105,7 @@ export function createLastGood(path: string): LastGood {
 /** Each section by its name; the same object as long as nothing in it changed. */
 function* contents({ settings, sections }: HeldState): Generator<[string, unknown]> {
   yield ['settings', settings]
-  for (const kind of [sections.peers, sections.routes, sections.certificates]) yield* kind
+  for (const kind of Object.values(sections)) yield* kind
 }
 
 function format({ revision, hashes }: HeldState, saved: ReadonlyMap<string, Saved>): string {
@@ -112,7 +114,7 @@ function format({ revision, hashes }: HeldState, saved: ReadonlyMap<string, Save
 }
 
 async function readState(dir: string, { revision, hashes, files }: Manifest): Promise<HeldState> {
-  const sections: z.infer<typeof StateSections> = { peers: [], routes: [], certificates: [] }
+  const sections: z.infer<typeof StateSections> = { peers: [], routes: [], ports: [], certificates: [] }
   for (const [name, file] of Object.entries(files)) {
     const text = await readFile(`${dir}/${file}`, 'utf8')
     if (!file.endsWith(`.${digest(text)}.json`)) throw new StateError(`${file} is not as it was written.`)
@@ -120,6 +122,7 @@ async function readState(dir: string, { revision, hashes, files }: Manifest): Pr
     if (name === 'settings') sections.settings = TunnelSettings.parse(content)
     else if (name.startsWith('peers:')) sections.peers.push(...ROWS.peers.parse(content))
     else if (name.startsWith('routes:')) sections.routes.push(...ROWS.routes.parse(content))
+    else if (name.startsWith('ports:')) sections.ports.push(...ROWS.ports.parse(content))
     else sections.certificates.push(...ROWS.certificates.parse(content))
   }
   return mergeState(undefined, { revision, hashes, sections })

@@ -2,7 +2,9 @@ import {
   type DesiredState,
   EdgeCertificate,
   Peer,
+  PortRoute,
   peersSectionOf,
+  portsSectionOf,
   Route,
   routesSectionOf,
   SectionHashes,
@@ -27,6 +29,7 @@ const Outline = z.object({
     settings: z.optional(z.unknown()),
     peers: z.array(z.unknown()),
     routes: z.array(z.unknown()),
+    ports: z.array(z.unknown()),
     certificates: z.array(z.unknown()),
   }),
 })
@@ -71,11 +74,12 @@ export function parseStateAnswer(
     refuse({ kind: 'edge' }, 'settings')
     return held.settings
   }
-  const { settings, peers, routes, certificates } = sections
+  const { settings, peers, routes, ports, certificates } = sections
   const sifted = {
     settings: settings === undefined ? undefined : readSettings(settings),
     peers: sift(peers, Peer, 'node', peersSectionOf),
     routes: sift(routes, Route, 'service', routesSectionOf),
+    ports: sift(ports, PortRoute, 'service', portsSectionOf),
     certificates: sift(certificates, EdgeCertificate, 'certificate', (id) => `certificate:${id}`),
   }
   return { answer: { revision, hashes, sections: sifted }, problems }

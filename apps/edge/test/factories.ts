@@ -3,7 +3,9 @@ import {
   type DesiredState,
   type EdgeCertificate,
   type Peer,
+  type PortRoute,
   peersSectionOf,
+  portsSectionOf,
   type Route,
   routesSectionOf,
   type StateAnswer,
@@ -27,6 +29,25 @@ export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
   }
 }
 
+/** An enabled TCP route to a plain node, with TLS from end to end. */
+export function makePortRoute(
+  id: number,
+  changes: Partial<Extract<PortRoute, { proto: 'tcp' }>> = {},
+): PortRoute {
+  return {
+    id,
+    proto: 'tcp',
+    port: 32_000 + id,
+    tls: null,
+    node: { kind: 'plain', id: 2, address4: '10.64.0.2' },
+    backend: { host: null, port: 1883 },
+    enabled: true,
+    allowedIps: [],
+    blockedIps: [],
+    ...changes,
+  }
+}
+
 export function makeCertificate(id: number): EdgeCertificate {
   return { id, domains: [`s${id}.example.com`], chain: `chain ${id}`, privateKey: `key ${id}` }
 }
@@ -34,14 +55,16 @@ export function makeCertificate(id: number): EdgeCertificate {
 export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
   const certificates = changes.certificates ?? []
   const parts = changes.routes?.map(({ id }) => [routesSectionOf(id), 'r1']) ?? []
+  const ports = changes.ports?.map(({ id }) => [portsSectionOf(id), 't1']) ?? []
   const peers = changes.peers?.map(({ nodeId }) => [peersSectionOf(nodeId), 'p1']) ?? []
   const ids = certificates.map(({ id }) => [`certificate:${id}`, `c${id}`])
   return {
     revision: 7,
-    hashes: { settings: 's1', ...Object.fromEntries([...peers, ...parts, ...ids]) },
+    hashes: { settings: 's1', ...Object.fromEntries([...peers, ...parts, ...ports, ...ids]) },
     settings: makeSettings(),
     peers: [],
     routes: [],
+    ports: [],
     certificates,
     ...changes,
   }

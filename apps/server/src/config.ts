@@ -55,7 +55,11 @@ function readVersion(rootDir: string): string {
 
 /** `https://host[:port]`: where visitors and agents reach the installation. */
 export function publicUrl(config: ServerConfig): string {
-  const host = config.publicHost.includes(':') ? `[${config.publicHost}]` : config.publicHost
   const port = config.settings.POSTERN_HTTPS_PORT
-  return `https://${host}${port === 443 ? '' : `:${port}`}`
+  return `https://${bracketed(config.publicHost)}${port === 443 ? '' : `:${port}`}`
+}
+
+/** A host as it stands before a port. */
+export function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -34,12 +34,12 @@ export const Peer = z.object({
 })
 export type Peer = z.infer<typeof Peer>
 
+const domain = z.string().check(z.regex(/^[a-z0-9.-]{1,253}$/))
+const port = z.int().check(z.gte(1), z.lte(65535))
+
 /** Where a route leads, seen from its node. `host` null means the node itself. */
-export const Backend = z.object({
-  proto: BackendProto,
-  host: z.nullable(z.string().check(z.regex(/^[a-z0-9.:-]{1,253}$/))),
-  port: z.int().check(z.gte(1), z.lte(65535)),
-})
+const place = { host: z.nullable(z.string().check(z.regex(/^[a-z0-9.:-]{1,253}$/))), port }
+export const Backend = z.object({ proto: BackendProto, ...place })
 export type Backend = z.infer<typeof Backend>
 
 export const RouteNode = z.discriminatedUnion('kind', [
@@ -49,29 +49,49 @@ export const RouteNode = z.discriminatedUnion('kind', [
 ])
 export type RouteNode = z.infer<typeof RouteNode>
 
-export const Route = z.object({
+/** What the routes of services of all types have. */
+const route = {
   /** The service's id: the same in every map, table and log. */
   id: z.int().check(z.positive()),
-  /** Null: the installation's own addresses (any IP literal, and the public host). */
-  domain: z.nullable(z.string().check(z.regex(/^[a-z0-9.-]{1,253}$/))),
-  /** `/` or `/segment…` without a slash at the end. */
-  path: z.string().check(z.regex(/^(\/|(\/[A-Za-z0-9._~-]+)+)$/), z.maxLength(255)),
   node: RouteNode,
-  backend: Backend,
-  /** False: disabled, or its node is; visitors get our own page. */
+  /** False: disabled, or its node is. */
   enabled: z.boolean(),
-  /** The console's own service, which leads to the server. */
-  system: z.boolean(),
   allowedIps: z.array(z.string()),
   blockedIps: z.array(z.string()),
+}
+
+/** Of an HTTP service. Visitors of one that is not enabled get our own page. */
+export const Route = z.object({
+  ...route,
+  /** Null: the installation's own addresses (any IP literal, and the public host). */
+  domain: z.nullable(domain),
+  /** `/` or `/segment…` without a slash at the end. */
+  path: z.string().check(z.regex(/^(\/|(\/[A-Za-z0-9._~-]+)+)$/), z.maxLength(255)),
+  backend: Backend,
+  /** The console's own service, which leads to the server. */
+  system: z.boolean(),
 })
 export type Route = z.infer<typeof Route>
+
+const portRoute = { ...route, port, backend: z.object(place) }
+
+/** Of a TCP or UDP service. No two have the same `port` and `proto`; one that is not enabled keeps its own. */
+export const PortRoute = z.discriminatedUnion('proto', [
+  z.object({
+    ...portRoute,
+    proto: z.literal('tcp'),
+    /** TLS ends at the edge, with the certificate of this domain or the installation's own; null: it passes. */
+    tls: z.nullable(z.object({ domain: z.nullable(domain) })),
+  }),
+  z.object({ ...portRoute, proto: z.literal('udp') }),
+])
+export type PortRoute = z.infer<typeof PortRoute>
 
 /** One certificate: PEM texts. The installation's own has id 0 and answers unknown names. */
 export const EdgeCertificate = z.object({
   id: z.int().check(z.gte(0)),
   /** The names it is served for (SNI); empty for the installation's own. */
-  domains: z.array(z.string().check(z.regex(/^[a-z0-9.-]{1,253}$/))),
+  domains: z.array(domain),
   chain: z.string(),
   privateKey: z.string(),
 })
@@ -82,6 +102,10 @@ export function routesSectionOf(id: number): string {
   return `routes:${partOf(id)}`
 }
 
+export function portsSectionOf(id: number): string {
+  return `ports:${partOf(id)}`
+}
+
 export function peersSectionOf(nodeId: number): string {
   return `peers:${partOf(nodeId)}`
 }
@@ -89,9 +113,9 @@ export function peersSectionOf(nodeId: number): string {
 const partOf = (id: number) => Math.floor(id / 200)
 
 /**
- * Section name → hash of its content. Names: `settings`, `peers:<part>`, `routes:<part>`, `certificate:<id>`; a part
- * without rows has none. A hash is the server's mark for one content: the edge keeps it and sends it back, and never
- * computes one.
+ * Section name → hash of its content. Names: `settings`, `peers:<part>`, `routes:<part>`, `ports:<part>`,
+ * `certificate:<id>`; a part without rows has none. A hash is the server's mark for one content: the edge keeps it and
+ * sends it back, and never computes one.
  */
 export const SectionHashes = z.record(z.string(), z.string())
 export type SectionHashes = z.infer<typeof SectionHashes>
@@ -102,6 +126,8 @@ export const StateSections = z.object({
   peers: z.array(Peer),
   /** Those of all parts that are sent. */
   routes: z.array(Route),
+  /** Those of all parts that are sent. */
+  ports: z.array(PortRoute),
   certificates: z.array(EdgeCertificate),
 })
 
@@ -120,6 +146,7 @@ export const DesiredState = z.object({
   settings: TunnelSettings,
   peers: z.array(Peer),
   routes: z.array(Route),
+  ports: z.array(PortRoute),
   certificates: z.array(EdgeCertificate),
 })
 export type DesiredState = z.infer<typeof DesiredState>

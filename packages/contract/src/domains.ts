@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
-import { listOrPage, pageQuery } from './lists.ts'
+import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 
 /** What a person can say about a domain. `skipValidation` leaves out the look-up that shows that the name points here. */
 export const DomainForm = z.strictObject({
@@ -32,7 +32,8 @@ export type Domain = z.infer<typeof Domain>
 
 export const DomainQuery = z.strictObject({
   ...pageQuery,
-  search: z.optional(z.string().check(z.trim(), z.maxLength(253))),
+  search: searchText,
+  orderBy: orderBy(['domain', 'created_at']),
 })
 export type DomainQuery = z.infer<typeof DomainQuery>
 export const DomainList = listOrPage(Domain)

@@ -26,7 +26,7 @@ type Permission =
 interface Shapes {
   params?: z.ZodMiniType
   query?: z.ZodMiniType
-  body?: z.ZodMiniType
+  body?: z.ZodMiniObject
   /** What a success answers with; absent for files and sockets. */
   answer?: z.ZodMiniType
   /** What a node gets instead, where people and nodes may call. */

@@ -7,6 +7,7 @@ export const LIMITS = {
   maxPageSize: 100,
   keepaliveSeconds: 25,
   defaultHttpPort: 80,
+  defaultTcpPort: 1883,
   ipListEntries: 1000,
   gatewayNetworks: 50,
   tokensPerNode: 100,

@@ -23,6 +23,7 @@ export const MESSAGES = {
   pastDate: 'must be today or later',
   controlCharacters: 'must not contain control characters or invisible marks',
   unknownField: 'is not a known field',
+  noTlsOverUdp: 'UDP has no TLS: choose tcp://, or switch SSL termination off',
   selfSignedOnly: 'Self-Signed when skipping domain validation',
   gatewayNetworks: 'A gateway needs at least one subnet',
   backendHostRefused: 'this node can only expose its own services: leave the host empty',

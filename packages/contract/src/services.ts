@@ -1,28 +1,38 @@
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
-import { listOrPage, pageQuery } from './lists.ts'
+import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 import { MESSAGES } from './messages.ts'
 
-export const ServiceType = z.enum(['http'])
+/** `tcp` is every service with a public port of its own, those over UDP too. */
+export const ServiceType = z.enum(['http', 'tcp'])
 export type ServiceType = z.infer<typeof ServiceType>
 
 export const BackendProto = z.enum(['http', 'https'])
 export type BackendProto = z.infer<typeof BackendProto>
 
-/** What a person can say about an HTTP service. Whether `backendHost` is needed depends on the node. */
+/** How a service with a public port of its own is reached, by visitors and at its backend. */
+export const PortProto = z.enum(['tcp', 'udp'])
+export type PortProto = z.infer<typeof PortProto>
+
+/** What a form says of a service of any type. Whether `backendHost` is needed depends on the node. */
+const serviceFields = {
+  name: f.name,
+  domain: f.blankable(f.domainName),
+  backendHost: f.blankable(f.backendHost),
+  allowedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
+  blockedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
+  /** For a domain that is new with this service: do not ask DNS whether it points here. */
+  skipValidation: f.withDefault(z.boolean(), false),
+}
+
+/** What a person can say about an HTTP service. */
 export const HttpServiceForm = z
   .strictObject({
-    name: f.name,
-    domain: f.blankable(f.domainName),
+    ...serviceFields,
     pathLocation: f.blankable(f.servicePath),
     backendProto: f.withDefault(BackendProto, 'http'),
-    backendHost: f.blankable(f.backendHost),
     backendPort: f.withDefault(f.port, LIMITS.defaultHttpPort),
-    allowedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
-    blockedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
-    /** For a domain that is new with this service: do not ask DNS whether it points here. */
-    skipValidation: f.withDefault(z.boolean(), false),
   })
   .check(
     z.refine((form) => Boolean(form.domain) || Boolean(form.pathLocation), {
@@ -33,6 +43,26 @@ export const HttpServiceForm = z
   )
 export type HttpServiceForm = z.infer<typeof HttpServiceForm>
 export type HttpServiceFormInput = z.input<typeof HttpServiceForm>
+
+/** What a person can say about a TCP or UDP service. Without `port` the server takes the lowest that is free. */
+export const TcpServiceForm = z
+  .strictObject({
+    ...serviceFields,
+    port: f.blankable(f.port),
+    proto: f.withDefault(PortProto, 'tcp'),
+    /** TLS ends at the edge: with the domain's certificate, or without a domain the installation's own. */
+    ssl: f.withDefault(z.boolean(), false),
+    backendPort: f.withDefault(f.port, LIMITS.defaultTcpPort),
+  })
+  .check(
+    z.refine((form) => !(form.ssl === true && form.proto === 'udp'), {
+      path: ['ssl'],
+      error: MESSAGES.noTlsOverUdp,
+      ...f.together,
+    }),
+  )
+export type TcpServiceForm = z.infer<typeof TcpServiceForm>
+export type TcpServiceFormInput = z.input<typeof TcpServiceForm>
 
 /**
  * Whether the edges carry the service yet, and whether its backend answers them; `problem` says in words why not.
@@ -48,6 +78,7 @@ export type ServiceState = z.infer<typeof ServiceState>
 const service = {
   id: z.number(),
   nodeId: z.number(),
+  nodeName: z.string(),
   name: z.string(),
   domain: z.nullable(z.string()),
   backendHost: z.nullable(z.string()),
@@ -55,6 +86,7 @@ const service = {
   allowedIps: z.array(z.string()),
   blockedIps: z.array(z.string()),
   enabled: z.boolean(),
+  /** Whether visitors speak TLS to the edge. */
   ssl: z.boolean(),
   /** The address of the service, or null when nothing reaches it. */
   publicAccess: z.nullable(z.string()),
@@ -73,13 +105,23 @@ export const HttpService = z.object({
 })
 export type HttpService = z.infer<typeof HttpService>
 
-export const Service = z.discriminatedUnion('type', [HttpService])
+export const TcpService = z.object({
+  ...service,
+  type: z.literal('tcp'),
+  proto: PortProto,
+  /** The public one. */
+  port: z.number(),
+})
+export type TcpService = z.infer<typeof TcpService>
+
+export const Service = z.discriminatedUnion('type', [HttpService, TcpService])
 export type Service = z.infer<typeof Service>
 
+const nodeServiceQuery = { ...pageQuery, search: searchText, orderBy: orderBy(['name', 'created_at']) }
+export const NodeServiceQuery = z.strictObject(nodeServiceQuery)
 export const ServiceQuery = z.strictObject({
-  ...pageQuery,
+  ...nodeServiceQuery,
   domain: z.optional(z.string().check(z.maxLength(253))),
 })
 export type ServiceQuery = z.infer<typeof ServiceQuery>
-export const NodeServiceQuery = z.strictObject(pageQuery)
 export const ServiceList = listOrPage(Service)

@@ -117,6 +117,12 @@ export function ownPortsOf(settings: Settings): number[] {
   return [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT]
 }
 
+/** Whether a TCP or UDP service may have this public port: one of the range that is not the installation's own. */
+export function isServicePort(settings: Settings, port: number): boolean {
+  const { from, to } = settings.POSTERN_PORT_RANGE
+  return port >= from && port <= to && !ownPortsOf(settings).includes(port)
+}
+
 /** A setting that cannot be used; `message` is one line that says which and what to do. */
 export class SettingsError extends Error {
   readonly code = 'settings'

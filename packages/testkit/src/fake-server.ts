@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import {
   type DesiredState,
   peersSectionOf,
+  portsSectionOf,
   routesSectionOf,
   StateRequest,
 } from '@postern/contract/desired-state'
@@ -120,6 +121,7 @@ function answerTo(state: DesiredState, known: Record<string, string>) {
       ...(changed('settings') && { settings: state.settings }),
       peers: state.peers.filter(({ nodeId }) => changed(peersSectionOf(nodeId))),
       routes: state.routes.filter(({ id }) => changed(routesSectionOf(id))),
+      ports: state.ports.filter(({ id }) => changed(portsSectionOf(id))),
       certificates: state.certificates.filter(({ id }) => changed(`certificate:${id}`)),
     },
   }

@@ -6,7 +6,7 @@ import { HttpServiceForm } from './HttpServiceForm.tsx'
 import type { ServiceFormProps } from './ServiceForm.tsx'
 
 type Forms = { [T in ServiceType]: ComponentType<ServiceFormProps<Extract<Service, { type: T }>>> }
-const FORMS: Forms = { http: HttpServiceForm }
+const FORMS: Partial<Forms> = { http: HttpServiceForm }
 
 interface Props {
   node: Node
@@ -22,6 +22,7 @@ export function ServiceDialog({ node, type, service, onClose }: Props) {
   const [saved, setSaved] = useState<Service>()
   if (saved) return <ServiceInfoDialog service={saved} onClose={() => onClose(saved)} />
   // The service is of the type whose form this is.
-  const Form = FORMS[type] as ComponentType<ServiceFormProps<Service>>
+  const Form = FORMS[type] as ComponentType<ServiceFormProps<Service>> | undefined
+  if (!Form) return null
   return <Form node={node} service={service} onClose={() => onClose()} onSaved={setSaved} />
 }

@@ -33,6 +33,7 @@ describe('the values of the service form', () => {
     const service = {
       id: 1,
       type: 'http' as const,
+      nodeName: 'n',
       nodeId: 2,
       name: 'web',
       domain: null,

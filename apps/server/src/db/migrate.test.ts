@@ -50,10 +50,11 @@ const ALLOWED: Record<string, string> = {
   status: 'valid',
   type: 'http',
   backend_proto: 'http',
+  proto: 'tcp',
 }
 
 function sampleOf(column: string, type: string, isKey: boolean, row: number): string | number {
-  if (/^(is_|system$|enabled$|revoked$|skip_|allow_internet$|advanced$)/.test(column)) return row - 1
+  if (/^(is_|system$|ssl$|enabled$|revoked$|skip_|allow_internet$|advanced$)/.test(column)) return row - 1
   if (type === 'INTEGER' || isKey) return type === 'TEXT' ? `key ${row}` : row
   return ALLOWED[column] ?? `${column} ${row}`
 }

@@ -18,7 +18,7 @@ export interface MigrateOptions {
 
 /**
  * Brings a database to the newest form, all missing steps in one transaction. Before it touches rows, it copies the
- * database to a file beside it.
+ * database to a file beside it. In SQL `fold(text)` is lower case in Unicode, which SQLite has for ASCII only.
  * @throws DatabaseTooNewError when it already has more steps than this program knows; BrokenReferencesError
  */
 export function migrate(
@@ -34,6 +34,7 @@ export function migrate(
   }
   if (done === migrations.length) return
   if (done > 0 && onCopy) onCopy(copyDatabase(database, done))
+  database.function('fold', (text) => String(text).toLowerCase())
   // A table is rebuilt by dropping it, and with keys on that would delete every row that refers to it.
   database.exec('PRAGMA foreign_keys = OFF')
   try {

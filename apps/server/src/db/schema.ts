@@ -1,5 +1,5 @@
 import type { Role } from '@postern/contract/auth'
-import type { BackendProto, ServiceType } from '@postern/contract/services'
+import type { BackendProto, PortProto, ServiceType } from '@postern/contract/services'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
 
 /** SQLite has no booleans. */
@@ -121,11 +121,19 @@ interface ServicesTable {
   type: Fixed<ServiceType>
   node_id: Fixed<number>
   name: string
+  /** As that of a node. */
+  name_folded: string
   domain_id: number | null
   /** Of an HTTP service; null for others. */
   path: string | null
   /** Of an HTTP service; null for others. */
   backend_proto: BackendProto | null
+  /** Of a TCP or UDP service; null for others. */
+  proto: PortProto | null
+  /** The public one of a TCP or UDP service; null for others. */
+  port: number | null
+  /** Whether TLS of a TCP service ends at the edge; null for others. */
+  ssl: Flag | null
   backend_host: string | null
   backend_port: number
   /** string[] */

@@ -32,8 +32,8 @@ export interface Call<E extends Endpoint> {
   reply: FastifyReply
 }
 
-/** A request that changes some fields of a record. */
-export type PatchCall<E extends Endpoint> = Omit<Call<E>, 'body'> & { patch: Patch<Parsed<E, 'body'>> }
+/** A request with a form: it makes a record, or changes some fields of one. */
+export type FormCall<E extends Endpoint> = Omit<Call<E>, 'body'> & { patch: Patch<Parsed<E, 'body'>> }
 
 /** Endpoints without an answer in the contract (streams, files) send through `reply` themselves. */
 type Answer<E extends Endpoint> = E extends { readonly answer: z.ZodMiniType<infer O> }
@@ -49,15 +49,20 @@ export function route<const E extends Endpoint>(
   register(app, endpoint, (call) => handle({ ...call, body: parsed(parseBody(endpoint, call.request)) }))
 }
 
-/** The same for an endpoint whose body is laid over the record: absent fields keep their value. */
-export function patchRoute<const E extends Endpoint & { method: 'PATCH'; body: z.ZodMiniType }>(
+/** The same for an endpoint whose body is a form, which the core reads: all that is wrong is then told at once. */
+export function formRoute<const E extends Endpoint & { method: 'POST' | 'PATCH'; body: z.ZodMiniObject }>(
   app: FastifyInstance,
   endpoint: E,
-  handle: (call: PatchCall<E>) => Answer<E> | Promise<Answer<E>>,
+  handle: (call: FormCall<E>) => Answer<E> | Promise<Answer<E>>,
 ): void {
-  register(app, endpoint, (call) =>
-    handle({ ...call, patch: parsed(createPatch(endpoint.body, bodyOf(call.request))) }),
-  )
+  register(app, endpoint, (call) => {
+    const { updated_at: seen, ...fields } = bodyOf(call.request)
+    const patch =
+      endpoint.method === 'PATCH'
+        ? createPatch(endpoint.body, fields, seen)
+        : createPatch(endpoint.body, bodyOf(call.request))
+    return handle({ ...call, patch: parsed(patch) })
+  })
 }
 
 function register<E extends Endpoint>(

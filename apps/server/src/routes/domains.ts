@@ -1,13 +1,13 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { createDomain, getDomain, listDomains, removeDomain, updateDomain } from '../core/domains/domains.ts'
-import { patchRoute, route } from '../http/route.ts'
+import { formRoute, route } from '../http/route.ts'
 
 export function domainRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDomains, ({ context, query }) => listDomains(context, query))
   route(app, endpoints.createDomain, ({ context, actor, body }) => createDomain(context, actor, body))
   route(app, endpoints.getDomain, ({ context, params }) => getDomain(context.db, params.id))
-  patchRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>
+  formRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>
     updateDomain(context, actor, params.id, patch),
   )
   route(app, endpoints.deleteDomain, ({ context, actor, params }) => removeDomain(context, actor, params.id))

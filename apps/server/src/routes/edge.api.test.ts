@@ -162,9 +162,15 @@ describe('the state', () => {
     const form = { name: 's', domain: 'sections.example.com', skipValidation: true }
     const service = (await client.post(`/api/services/${node.id}/http`, form)).json()
     const first = await fetchState(server)
-    expect(Object.keys(first.sections).sort()).toEqual(['certificates', 'peers', 'routes', 'settings'])
+    expect(Object.keys(first.sections).sort()).toEqual([
+      'certificates',
+      'peers',
+      'ports',
+      'routes',
+      'settings',
+    ])
     const same = await fetchState(server, first.hashes)
-    expect(same.sections).toEqual({ peers: [], routes: [], certificates: [] })
+    expect(same.sections).toEqual({ peers: [], routes: [], ports: [], certificates: [] })
     await client.patch(`/api/services/${node.id}/http/${service.id}`, { backendPort: 9 })
     const next = await fetchState(server, first.hashes)
     expect(next.sections.settings).toBeUndefined()
@@ -178,7 +184,7 @@ describe('the state', () => {
     server.context.live.update([
       { nodeId: 1, latestHandshake: 1, rx: 1, tx: 1, clientIp: null, reachable: true },
     ])
-    const sections = { peers: [], routes: [], certificates: [] }
+    const sections = { peers: [], routes: [], ports: [], certificates: [] }
     expect(await fetchState(server, hashes)).toEqual({ hashes, revision, sections })
   })
 

@@ -17,9 +17,11 @@ beforeAll(async () => {
     ${counted} SELECT 's' || i || '.example.com', 'self-signed', 1, 1, ${at}, ${at} FROM n`.execute(db)
   await sql`INSERT INTO certificates (domain_id, status, not_before, not_after, revision, created_at, updated_at)
     SELECT id, 'valid', ${at}, '9999-01-01T00:00:00.000Z', 1, ${at}, ${at} FROM domains`.execute(db)
-  await sql`INSERT INTO services (type, node_id, name, domain_id, path, backend_proto, backend_port,
+  await sql`INSERT INTO services (type, node_id, name, name_folded, domain_id, path, backend_proto, backend_port,
       allowed_ips, blocked_ips, enabled, system, revision, created_at, updated_at)
-    SELECT 'http', 1, domain, id, '/', 'http', 80, '[]', '[]', 1, 0, 1, ${at}, ${at} FROM domains`.execute(db)
+    SELECT 'http', 1, domain, domain, id, '/', 'http', 80, '[]', '[]', 1, 0, 1, ${at}, ${at} FROM domains`.execute(
+    db,
+  )
 })
 afterAll(() => server.close())
 

@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify'
 import { getNodeFile } from '../core/nodes/keys.ts'
 import { listNodes } from '../core/nodes/list.ts'
 import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes/nodes.ts'
-import { patchRoute, route } from '../http/route.ts'
+import { formRoute, route } from '../http/route.ts'
 import { streamNodes } from './node-streams.ts'
 
 export function nodeRoutes(app: FastifyInstance): void {
   route(app, endpoints.listNodes, ({ context, query }) => listNodes(context, query))
   route(app, endpoints.createNode, ({ context, actor, body }) => createNode(context, actor, body))
   route(app, endpoints.getNode, ({ context, params }) => getNode(context, params.id))
-  patchRoute(app, endpoints.updateNode, ({ context, actor, params, patch }) =>
+  formRoute(app, endpoints.updateNode, ({ context, actor, params, patch }) =>
     updateNode(context, actor, params.id, patch),
   )
   route(app, endpoints.deleteNode, ({ context, actor, params }) => removeNode(context, actor, params.id))

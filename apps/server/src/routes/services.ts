@@ -1,8 +1,10 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { createHttpService, updateHttpService } from '../core/services/http.ts'
+import { http } from '../core/services/http.ts'
+import { createService, updateService } from '../core/services/save.ts'
 import { getService, listServices, removeService, setServiceEnabled } from '../core/services/services.ts'
-import { patchRoute, route } from '../http/route.ts'
+import { tcp } from '../core/services/tcp.ts'
+import { formRoute, route } from '../http/route.ts'
 
 export function serviceRoutes(app: FastifyInstance): void {
   route(app, endpoints.listServices, ({ context, params, query }) =>
@@ -19,10 +21,16 @@ export function serviceRoutes(app: FastifyInstance): void {
     setServiceEnabled(context, actor, params, false),
   )
   route(app, endpoints.deleteService, ({ context, actor, params }) => removeService(context, actor, params))
-  route(app, endpoints.createHttpService, ({ context, actor, params, body }) =>
-    createHttpService(context, actor, params.nodeId, body),
+  formRoute(app, endpoints.createHttpService, ({ context, actor, params, patch }) =>
+    createService(context, actor, http, params.nodeId, patch),
   )
-  patchRoute(app, endpoints.updateHttpService, ({ context, actor, params, patch }) =>
-    updateHttpService(context, actor, params, patch),
+  formRoute(app, endpoints.updateHttpService, ({ context, actor, params, patch }) =>
+    updateService(context, actor, http, params, patch),
+  )
+  formRoute(app, endpoints.createTcpService, ({ context, actor, params, patch }) =>
+    createService(context, actor, tcp, params.nodeId, patch),
+  )
+  formRoute(app, endpoints.updateTcpService, ({ context, actor, params, patch }) =>
+    updateService(context, actor, tcp, params, patch),
   )
 }

@@ -10,6 +10,8 @@ import {
   ServiceList,
   ServiceQuery,
   ServiceType,
+  TcpService,
+  TcpServiceForm,
 } from '../services.ts'
 import { deleted, look, nothing, watch, write } from './parts.ts'
 
@@ -17,7 +19,7 @@ const ofType = z.object({ type: ServiceType })
 const ofNode = z.object({ nodeId: idText })
 const ofNodeAndType = z.object({ nodeId: idText, type: ServiceType })
 const one = z.object({ nodeId: idText, type: ServiceType, id: idText })
-const oneHttp = z.object({ nodeId: idText, id: idText })
+const oneOfType = z.object({ nodeId: idText, id: idText })
 
 /** What is the same for services of all types is written once; what only one type knows bears its name. */
 export const services = {
@@ -88,9 +90,28 @@ export const services = {
     path: '/api/services/:nodeId/http/:id',
     noun: 'Service',
     ...write,
-    params: oneHttp,
+    params: oneOfType,
     body: HttpServiceForm,
     answer: HttpService,
+  },
+  createTcpService: {
+    method: 'POST',
+    path: '/api/services/:nodeId/tcp',
+    noun: 'Service',
+    ...write,
+    params: ofNode,
+    body: TcpServiceForm,
+    answer: TcpService,
+    status: 201,
+  },
+  updateTcpService: {
+    method: 'PATCH',
+    path: '/api/services/:nodeId/tcp/:id',
+    noun: 'Service',
+    ...write,
+    params: oneOfType,
+    body: TcpServiceForm,
+    answer: TcpService,
   },
   streamLogs: {
     method: 'GET',

@@ -8,6 +8,7 @@ const service: HttpService = {
   type: 'http',
   id: 1,
   nodeId: 2,
+  nodeName: 'n',
   name: 'web',
   domain: null,
   pathLocation: '/',

@@ -12,6 +12,12 @@ describe('service texts', () => {
       'https://localhost:8080',
     )
   })
+  it('name the protocol of a TCP service', () => {
+    const udp = { proto: 'udp', backendHost: null, backendPort: 53 } as const
+    expect(proxyText(udp)).toBe('Proxy -> udp://localhost:53')
+    expect(proxyText({ ...udp, backendHost: 'dns.lan' })).toBe('Proxy -> dns.lan:53')
+    expect(backendText({ ...udp, proto: 'tcp' })).toBe('tcp://localhost:53')
+  })
   it('put an IPv6 address in brackets', () => {
     expect(proxyText({ ...target, backendHost: 'fd00::1' })).toBe('Proxy -> [fd00::1]:8080')
     expect(backendText({ ...target, backendHost: 'fd00::1' })).toBe('http://[fd00::1]:8080')

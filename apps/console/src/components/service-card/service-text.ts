@@ -1,4 +1,4 @@
-import type { HttpService, Service, ServiceType } from '@postern/contract/services'
+import type { BackendProto, PortProto, Service, ServiceType } from '@postern/contract/services'
 
 /** As headings and menus name a type: `HTTP`. */
 export function typeName(type: ServiceType): string {
@@ -8,21 +8,22 @@ export function typeName(type: ServiceType): string {
 /** What a service of each type is for. */
 export const PURPOSES: Readonly<Record<ServiceType, string>> = {
   http: 'Publish a web service of this node under a domain or a path.',
+  tcp: 'Publish any TCP or UDP program of this node on a public port.',
 }
 
-type Target = Pick<HttpService, 'backendProto' | 'backendHost' | 'backendPort'>
+type Target = Pick<Service, 'backendHost' | 'backendPort'> &
+  ({ backendProto: BackendProto } | { proto: PortProto })
 
 /** Where a service leads, in the words of its row. */
-export function proxyText({ backendProto, backendHost, backendPort }: Target): string {
-  const target = backendHost
-    ? `${bracketed(backendHost)}:${backendPort}`
-    : `${backendProto}://localhost:${backendPort}`
-  return `Proxy -> ${target}`
+export function proxyText(target: Target): string {
+  const { backendHost, backendPort } = target
+  return `Proxy -> ${backendHost ? `${bracketed(backendHost)}:${backendPort}` : backendText(target)}`
 }
 
 /** Where a service leads, as an address. */
-export function backendText({ backendProto, backendHost, backendPort }: Target): string {
-  return `${backendProto}://${bracketed(backendHost || 'localhost')}:${backendPort}`
+export function backendText(target: Target): string {
+  const proto = 'proto' in target ? target.proto : target.backendProto
+  return `${proto}://${bracketed(target.backendHost || 'localhost')}:${target.backendPort}`
 }
 
 function bracketed(host: string): string {

@@ -60,7 +60,7 @@ async function answerOf(
     [...sections.hashes()]
       .filter(([name, hash]) => differs(name, hash))
       .map(([name]) => sections.textOf(name))
-  const [peers, routes] = [textsOf(rows.peers), textsOf(rows.routes)]
+  const [peers, routes, ports] = [textsOf(rows.peers), textsOf(rows.routes), textsOf(rows.ports)]
   const certificates = [...rows.certificates].flatMap(([id, hash]) =>
     hash !== null && differs(`certificate:${id}`, hash) ? [id] : [],
   )
@@ -70,6 +70,8 @@ async function answerOf(
     ...listOf('peers', peers),
     ',',
     ...listOf('routes', routes),
+    ',',
+    ...listOf('ports', ports),
     ',',
     ...listOf('certificates', await readCertificates(tx, secrets, certificates)),
     '}}',

@@ -1,4 +1,4 @@
-import type { Backend, Peer, Route, RouteNode } from '@postern/contract/desired-state'
+import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/desired-state'
 import type { NodeRow, ServiceRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
 
@@ -51,6 +51,9 @@ export type RoutedService = Pick<
   | 'id'
   | 'path'
   | 'backend_proto'
+  | 'proto'
+  | 'port'
+  | 'ssl'
   | 'backend_host'
   | 'backend_port'
   | 'allowed_ips'
@@ -59,21 +62,35 @@ export type RoutedService = Pick<
   | 'system'
 >
 
-/** A service as the edge routes it; off when it is disabled itself or its node is. */
+/** An HTTP service as the edge routes it. */
 export function routeOf(service: RoutedService, node: RoutedNode, domain: string | null): Route {
   return {
-    id: service.id,
+    ...commonOf(service, node),
     domain,
     path: service.path ?? '/',
-    node: node.target,
-    backend: backendOf(service),
-    enabled: service.enabled === 1 && node.enabled,
+    backend: { proto: service.backend_proto ?? 'http', ...placeOf(service) },
     system: service.system === 1,
+  }
+}
+
+/** A TCP or UDP service as the edge routes it. */
+export function portRouteOf(service: RoutedService, node: RoutedNode, domain: string | null): PortRoute {
+  const common = { ...commonOf(service, node), port: service.port ?? 0, backend: placeOf(service) }
+  if (service.proto === 'udp') return { ...common, proto: 'udp' }
+  return { ...common, proto: 'tcp', tls: service.ssl === 1 ? { domain } : null }
+}
+
+/** Off when the service is disabled itself or its node is. */
+function commonOf(service: RoutedService, node: RoutedNode) {
+  return {
+    id: service.id,
+    node: node.target,
+    enabled: service.enabled === 1 && node.enabled,
     allowedIps: textsOf(service.allowed_ips),
     blockedIps: textsOf(service.blocked_ips),
   }
 }
 
-function backendOf(service: RoutedService): Backend {
-  return { proto: service.backend_proto ?? 'http', host: service.backend_host, port: service.backend_port }
+function placeOf(service: RoutedService): Omit<Backend, 'proto'> {
+  return { host: service.backend_host, port: service.backend_port }
 }

@@ -56,9 +56,13 @@ function valuesOf({ context }: TestServer): Values {
     },
     services: {
       name: ['a', 'b'],
+      name_folded: ['a', 'b'],
       domain_id: [null, 1, 2, 3],
       path: ['/a', '/b', '/c'],
       backend_proto: ['http', 'https'],
+      proto: ['tcp', 'udp'],
+      port: [32_660, 32_661, 32_662],
+      ssl: flags,
       backend_host: [null, 'db.lan', '192.168.7.9'],
       backend_port: [80, 8080],
       allowed_ips: ['[]', '["203.0.113.0/24"]'],
@@ -133,6 +137,7 @@ function sorted({ peers, sections, certificates, ...rest }: HeldState) {
     ...rest,
     peers: [...peers].sort((a, b) => a.nodeId - b.nodeId),
     routes: rowsOf(sections.routes).sort(byId),
+    ports: rowsOf(sections.ports).sort(byId),
     certificates: [...certificates].sort(byId),
   }
 }
@@ -178,14 +183,25 @@ async function insert(
       .insertInto('services')
       .values({
         ...{
-          type: 'http',
+          type: n % 2 === 0 ? 'http' : 'tcp',
           node_id: 1 + (row % 9),
           name: 's',
+          name_folded: 's',
           domain_id: null,
           path: `/p${n}`,
           backend_port: 80,
         },
-        ...{ backend_proto: 'http', allowed_ips: '[]', blocked_ips: '[]', enabled: 1, system: 0, ...common },
+        ...{
+          backend_proto: 'http',
+          proto: 'tcp',
+          port: 10_000 + n,
+          ssl: 0,
+          allowed_ips: '[]',
+          blocked_ips: '[]',
+          enabled: 1,
+          system: 0,
+          ...common,
+        },
       })
       .execute()
 }

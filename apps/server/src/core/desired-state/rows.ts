@@ -1,10 +1,10 @@
-import { peersSectionOf, routesSectionOf } from '@postern/contract/desired-state'
+import { peersSectionOf, portsSectionOf, routesSectionOf } from '@postern/contract/desired-state'
 import type { Kysely } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
-import { peerOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
+import { peerOf, portRouteOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
 import { createTextSections, hashOf, type TextSections } from './sections.ts'
 
 /** What the desired state is made of, as it was at `revision`. */
@@ -15,6 +15,7 @@ export interface StatedRows {
   domains: Map<number, string>
   peers: TextSections
   routes: TextSections
+  ports: TextSections
   /** The hash of each; null while there is nothing to send. */
   certificates: Map<number, string | null>
 }
@@ -31,6 +32,7 @@ export function createStatedRows(): StatedRows {
     domains: new Map(),
     peers: createTextSections(peersSectionOf),
     routes: createTextSections(routesSectionOf),
+    ports: createTextSections(portsSectionOf),
     certificates: new Map(),
   }
 }
@@ -119,7 +121,8 @@ async function readServices(tx: Kysely<Database>, rows: StatedRows): Promise<voi
       const node = rows.nodes.get(service.node_id)
       if (!node) continue
       const domain = service.domain_id === null ? null : (rows.domains.get(service.domain_id) ?? null)
-      rows.routes.set(service.id, JSON.stringify(routeOf(service, node, domain)))
+      if (service.type === 'http') rows.routes.set(service.id, JSON.stringify(routeOf(service, node, domain)))
+      else rows.ports.set(service.id, JSON.stringify(portRouteOf(service, node, domain)))
     }
   }
 }
@@ -146,14 +149,21 @@ async function listChangedServices(tx: Kysely<Database>, since: number): Promise
 
 /** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */
 async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const { nodes, domains, certificates, routes, peers } = rows
-  await dropFrom(tx, 'services', routes.size(), routes.ids(), (id) => routes.remove(id))
+  const { nodes, domains, certificates, routes, ports, peers } = rows
+  await dropFrom(tx, 'services', routes.size() + ports.size(), idsOf([routes, ports]), (id) => {
+    routes.remove(id)
+    ports.remove(id)
+  })
   await dropFrom(tx, 'nodes', nodes.size, nodes.keys(), (id) => {
     nodes.delete(id)
     peers.remove(id)
   })
   await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => domains.delete(id))
   await dropFrom(tx, 'certificates', certificates.size, certificates.keys(), (id) => certificates.delete(id))
+}
+
+function* idsOf(all: readonly TextSections[]): Generator<number> {
+  for (const sections of all) yield* sections.ids()
 }
 
 async function dropFrom(

@@ -49,6 +49,7 @@ const LOCAL_NODE = {
 const CONSOLE_SERVICE = {
   type: 'http',
   name: 'Console',
+  name_folded: 'console',
   domain_id: null,
   path: '/',
   backend_proto: 'http',

@@ -1,110 +1,114 @@
-import { type HttpService, HttpServiceForm } from '@postern/contract/services'
-import { change } from '../../changes/change.ts'
+import type { FieldError } from '@postern/contract/errors'
+import { MESSAGES } from '@postern/contract/messages'
+import { isReservedPath } from '@postern/contract/reserved-paths'
+import type { HttpService, HttpServiceForm } from '@postern/contract/services'
+import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
-import { ValidationError } from '../errors.ts'
-import type { Patch } from '../patch.ts'
-import {
-  checkService,
-  type NewDomain,
-  type PublicPlace,
-  prepareService,
-  refuseForConsole,
-  takePlace,
-} from './http-place.ts'
-import { findLockedChanges } from './http-rules.ts'
-import { httpFormOf, type ServiceRecordRow, toHttpService } from './records.ts'
-import { changedService, getServiceNode, getServiceRow, type ServiceKey, writeService } from './services.ts'
+import type { Database } from '../../db/schema.ts'
+import { quoteNames } from '../names.ts'
+import { findDomainId } from './public-domain.ts'
+import { httpFormOf, toHttpService } from './records.ts'
+import type { ServiceKind } from './save.ts'
 
-/** As `ServiceKey`, of a service that can only be an HTTP one. */
-export type HttpServiceKey = Omit<ServiceKey, 'type'>
-
-const keyOf = (key: HttpServiceKey): ServiceKey => ({ ...key, type: 'http' })
-
-/** @throws NotFoundError, ValidationError, ConflictError */
-export async function createHttpService(
-  context: Context,
-  actor: string,
-  nodeId: number,
-  form: HttpServiceForm,
-): Promise<HttpService> {
-  const prepared = await prepareService(context, await getServiceNode(context.db, nodeId), form, false)
-  const row = await change(context, { actor, what: `service ${form.name} created` }, async (tx, revision) => {
-    const kept = await checkService(context, tx, await getServiceNode(tx, nodeId), form)
-    const place = await takePlace(context, tx, revision, form, { prepared, ownId: null })
-    const now = new Date(context.clock()).toISOString()
-    const { id } = await tx
-      .insertInto('services')
-      .values({
-        ...columnsOf(kept, place),
-        type: 'http',
-        node_id: nodeId,
-        enabled: 1,
-        system: 0,
-        revision,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return changedService(tx, keyOf({ nodeId, id }), place.created)
-  })
-  return toHttpService(context, row)
+/** HTTP services are found by domain and path; the console is one of them. */
+export const http: ServiceKind<HttpServiceForm, HttpService> = {
+  type: 'http',
+  formOf: httpFormOf,
+  toRecord: toHttpService,
+  async find({ context, db }, form, before) {
+    const taken = await findTakenPath(db, form, before?.id)
+    if (before?.system)
+      return {
+        invalid: findLockedChanges(httpFormOf(before), form),
+        taken: [...taken, ...(await findInConsolesWay(db, form, before.id))],
+      }
+    const message = await findPathProblem(context, db, form)
+    return { invalid: message === undefined ? [] : [{ field: 'pathLocation', message }], taken }
+  },
+  columnsOf: async (_parts, form) => ({ path: pathOf(form), backend_proto: form.backendProto }),
 }
 
-/** @throws NotFoundError, ValidationError, ConflictError */
-export async function updateHttpService(
-  context: Context,
-  actor: string,
-  key: HttpServiceKey,
-  patch: Patch<HttpServiceForm>,
-): Promise<HttpService> {
-  const prepared = await prepareUpdate(context, key, patch)
-  const row = await change(context, { actor, what: `service ${key.id} updated` }, async (tx, revision) => {
-    const current = await getServiceRow(tx, keyOf(key))
-    const form = patch.onto(httpFormOf(current), current.updated_at)
-    const kept = current.system
-      ? keepLocked(current, form)
-      : await checkService(context, tx, await getServiceNode(tx, key.nodeId), form)
-    const place = await takePlace(context, tx, revision, form, { prepared, ownId: key.id })
-    if (current.system && place.domainId !== null) await refuseForConsole(tx, place.domainId, key.id)
-    await writeService(context, tx, current, revision, columnsOf(kept, place))
-    return changedService(tx, keyOf(key), place.created)
-  })
-  return toHttpService(context, row)
+/** The path under which visitors find the service: with a domain of its own, the root unless said otherwise. */
+function pathOf({ pathLocation }: Pick<HttpServiceForm, 'pathLocation'>): string {
+  return pathLocation ?? '/'
 }
 
-async function prepareUpdate(
-  context: Context,
-  key: HttpServiceKey,
-  patch: Patch<HttpServiceForm>,
-): Promise<NewDomain> {
-  const before = await getServiceRow(context.db, keyOf(key))
-  const form = patch.onto(httpFormOf(before), before.updated_at)
-  if (before.system) keepLocked(before, form)
-  return await prepareService(
-    context,
-    await getServiceNode(context.db, key.nodeId),
-    form,
-    before.system === 1,
-  )
+/** Where the console answers, its paths and those of the API are not to be had. */
+async function findPathProblem(
+  { config }: Context,
+  db: Kysely<Database>,
+  { domain, pathLocation }: Partial<HttpServiceForm>,
+): Promise<string | undefined> {
+  if (domain === undefined || pathLocation === undefined) return undefined
+  if (domain === null && pathLocation === null) return MESSAGES.required
+  const isConsoles =
+    domain === null || domain === config.publicHost || domain === (await findConsoleDomain(db))
+  const path = pathOf({ pathLocation })
+  return isConsoles && isReservedPath(path)
+    ? `${path} belongs to the console: choose another path`
+    : undefined
 }
 
-/** @throws ValidationError for what of the console's own service cannot be changed */
-function keepLocked(current: ServiceRecordRow, form: HttpServiceForm): HttpServiceForm {
-  const errors = findLockedChanges(HttpServiceForm.parse(httpFormOf(current)), form)
-  if (errors.length > 0) throw new ValidationError(errors)
-  return form
+/** The domain at which the console answers besides the public host. */
+async function findConsoleDomain(db: Kysely<Database>): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('services')
+    .innerJoin('domains', 'domains.id', 'services.domain_id')
+    .select('domain')
+    .where('system', '=', 1)
+    .executeTakeFirst()
+  return row?.domain
 }
 
-function columnsOf(form: HttpServiceForm, place: PublicPlace) {
-  return {
-    name: form.name,
-    domain_id: place.domainId,
-    path: place.path,
-    backend_proto: form.backendProto,
-    backend_host: form.backendHost,
-    backend_port: form.backendPort,
-    allowed_ips: JSON.stringify(form.allowedIps),
-    blocked_ips: JSON.stringify(form.blockedIps),
-  }
+/** No two services have the same domain and path. */
+async function findTakenPath(
+  db: Kysely<Database>,
+  { domain, pathLocation }: Partial<HttpServiceForm>,
+  ownId: number | undefined,
+): Promise<FieldError[]> {
+  if (domain === undefined || pathLocation === undefined) return []
+  const domainId = domain === null ? null : await findDomainId(db, domain)
+  if (domainId === undefined) return []
+  const path = pathOf({ pathLocation })
+  const other = await db
+    .selectFrom('services')
+    .select(['id', 'name'])
+    .where('type', '=', 'http')
+    .where('domain_id', domainId === null ? 'is' : '=', domainId)
+    .where('path', '=', path)
+    .executeTakeFirst()
+  if (!other || other.id === ownId) return []
+  return [{ field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to “${other.name}”` }]
+}
+
+const LOCKED = ['name', 'pathLocation', 'backendProto', 'backendHost', 'backendPort'] as const
+
+/** Of the console's own service only the domain and the IP lists can be changed. */
+function findLockedChanges(
+  before: ReturnType<typeof httpFormOf>,
+  after: Partial<HttpServiceForm>,
+): FieldError[] {
+  return LOCKED.filter((field) => field in after && before[field] !== after[field]).map((field) => ({
+    field,
+    message: 'cannot be changed for the console',
+  }))
+}
+
+/** A domain becomes the console's only when nothing else there has its paths. */
+async function findInConsolesWay(
+  db: Kysely<Database>,
+  { domain }: Partial<HttpServiceForm>,
+  ownId: number,
+): Promise<FieldError[]> {
+  const domainId = domain ? await findDomainId(db, domain) : undefined
+  if (domainId === undefined) return []
+  const services = await db
+    .selectFrom('services')
+    .select(['name', 'path'])
+    .where('domain_id', '=', domainId)
+    .where('id', '!=', ownId)
+    .execute()
+  const names = services.filter(({ path }) => path !== null && isReservedPath(path)).map(({ name }) => name)
+  if (names.length === 0) return []
+  return [{ field: 'domain', message: `Paths of the console belong to ${quoteNames(names)} there` }]
 }

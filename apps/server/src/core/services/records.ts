@@ -1,14 +1,14 @@
-import type { HttpService, Service } from '@postern/contract/services'
+import type { HttpService, Service, TcpService } from '@postern/contract/services'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import type { ServerConfig } from '../../config.ts'
-import { publicUrl } from '../../config.ts'
+import { bracketed, publicUrl, type ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import type { Database, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
 import { type EdgeView, serviceState } from './state.ts'
 
-/** A service with what its record says of its domain. */
+/** A service with what its record says of its node and domain. */
 export interface ServiceRecordRow extends ServiceRow {
+  node_name: string
   domain: string | null
   certificate_id: number | null
   /** Of the last change of the service, its node or its domain. */
@@ -28,7 +28,7 @@ export async function readServices<DB, TB extends keyof DB>(
     .leftJoin('certificates', 'certificates.domain_id', 'services.domain_id')
     .selectAll('services')
     .innerJoin('nodes', 'nodes.id', 'services.node_id')
-    .select(['domains.domain', 'certificates.id as certificate_id'])
+    .select(['nodes.name as node_name', 'domains.domain', 'certificates.id as certificate_id'])
     .select(routedRevision.as('routed_revision'))
     .where('services.id', 'in', ids)
     .orderBy('services.id')
@@ -40,51 +40,64 @@ export async function findService(db: Kysely<Database>, id: number): Promise<Ser
   return row
 }
 
+type Parts = Pick<Context, 'config' | 'edges'>
+
 /** A service as the API tells it. */
-export function toService(context: Pick<Context, 'config' | 'edges'>, row: ServiceRecordRow): Service {
-  switch (row.type) {
-    case 'http':
-      return toHttpService(context, row)
-  }
+export function toService(parts: Parts, row: ServiceRecordRow): Service {
+  return row.type === 'http' ? toHttpService(parts, row) : toTcpService(parts, row)
 }
 
-export function toHttpService(
-  context: Pick<Context, 'config' | 'edges'>,
-  row: ServiceRecordRow,
-): HttpService {
+export function toHttpService(parts: Parts, row: ServiceRecordRow): HttpService {
+  const publicAccess = httpAccessOf(parts.config, row)
+  return { ...commonOf(parts, row), type: 'http', ...httpFormOf(row), ssl: true, publicAccess }
+}
+
+export function toTcpService(parts: Parts, row: ServiceRecordRow): TcpService {
+  const host = bracketed(row.domain ?? parts.config.publicHost)
+  const form = tcpFormOf(row)
+  const publicAccess = `${form.proto}://${host}:${form.port}`
+  return { ...commonOf(parts, row), type: 'tcp', ...form, publicAccess }
+}
+
+function commonOf({ edges }: Parts, row: ServiceRecordRow) {
   return {
     id: row.id,
-    type: 'http',
     nodeId: row.node_id,
-    ...httpFormOf(row),
+    nodeName: row.node_name,
     enabled: row.enabled === 1,
-    ssl: true,
-    publicAccess: publicAccessOf(context.config, row),
     system: row.system === 1,
-    state: stateOf(row, context.edges.views()),
+    state: stateOf(row, edges.views()),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
 }
 
 function stateOf(row: ServiceRecordRow, edges: readonly EdgeView[]) {
-  const { id, node_id: nodeId, certificate_id: certificateId, routed_revision: revision } = row
+  const { id, node_id: nodeId, routed_revision: revision } = row
+  const certificateId = row.type === 'http' || row.ssl === 1 ? row.certificate_id : null
   return serviceState({ id, nodeId, certificateId, revision }, edges)
 }
 
 /** Where visitors find it; without a domain that is the public host. */
-function publicAccessOf(config: ServerConfig, { domain, path }: ServiceRecordRow): string {
+function httpAccessOf(config: ServerConfig, { domain, path }: ServiceRecordRow): string {
   const url = publicUrl(domain === null ? config : { ...config, publicHost: domain })
   return `${url}${path ?? '/'}`
 }
 
 /** The record of an HTTP service as the form that a PATCH is laid over. */
 export function httpFormOf(row: ServiceRecordRow) {
+  return { ...formOf(row), pathLocation: row.path ?? '/', backendProto: row.backend_proto ?? 'http' }
+}
+
+/** The record of a TCP or UDP service as the form that a PATCH is laid over. */
+export function tcpFormOf(row: ServiceRecordRow) {
+  return { ...formOf(row), proto: row.proto ?? 'tcp', port: row.port ?? 0, ssl: row.ssl === 1 }
+}
+
+function formOf(row: ServiceRecordRow) {
   return {
     name: row.name,
     domain: row.domain,
-    pathLocation: row.path ?? '/',
-    backendProto: row.backend_proto ?? 'http',
     backendHost: row.backend_host,
     backendPort: row.backend_port,
     allowedIps: textsOf(row.allowed_ips),

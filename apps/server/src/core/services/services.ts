@@ -1,5 +1,5 @@
 import type { Page } from '@postern/contract/lists'
-import type { Service, ServiceType } from '@postern/contract/services'
+import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services'
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely'
 import { type Changed, change, nextTime } from '../../changes/change.ts'
 import { updateStated } from '../../changes/stated.ts'
@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { type Database, flag, type StatedUpdate } from '../../db/schema.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
-import type { ServiceNode } from './http-rules.ts'
+import type { ServiceNode } from './backend-host.ts'
 import { findService, readServices, type ServiceRecordRow, toService } from './records.ts'
 
 /** Names one service: of another node or type it does not exist. */
@@ -21,6 +21,8 @@ interface ServiceFilter {
   type: ServiceType
   nodeId?: number
   domain?: string | undefined
+  search?: string | undefined
+  orderBy?: ServiceQuery['orderBy']
   page?: number | undefined
   limit?: number | undefined
 }

@@ -7,12 +7,16 @@ import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 
+export interface ServiceSurroundings extends Surroundings {
+  publicHost: string
+}
+
 /** What the rules for a backend on this node need to know of this machine, the tunnel and all gateways. */
 export async function readSurroundings(
   context: Context,
   db: Kysely<Database>,
   node: Pick<NodeRow, 'is_local'>,
-): Promise<Surroundings> {
+): Promise<ServiceSurroundings> {
   const { config, tunnel } = context
   const machine = context.network()
   const own = [...machine.addresses, config.publicHost].map(findIp)
@@ -23,6 +27,7 @@ export async function readSurroundings(
     ownAddresses: own.filter((ip) => ip !== undefined),
     ownNetworks: findCidrs(machine.networks),
     ownPorts: ownPortsOf(config.settings),
+    publicHost: config.publicHost,
   }
 }
 

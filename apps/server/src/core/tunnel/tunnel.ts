@@ -1,7 +1,7 @@
 import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
 import { formatCidr, parseCidr } from '@postern/net/cidr'
 import type { Kysely } from 'kysely'
-import type { ServerConfig } from '../../config.ts'
+import { bracketed, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { address6Of, createNetwork6, edgeAddressOf } from './addresses.ts'
@@ -39,13 +39,12 @@ export async function loadTunnel(parts: Parts): Promise<Tunnel> {
   const privateKey = secrets.open(values.sealedKey)
   const network4 = config.settings.POSTERN_TUNNEL_NETWORK
   const network6 = formatCidr(parseCidr(values.network6))
-  const host = config.publicHost.includes(':') ? `[${config.publicHost}]` : config.publicHost
   return {
     privateKey,
     publicKey: publicKeyOf(privateKey),
     network4,
     network6,
-    endpoint: `${host}:${config.settings.POSTERN_TUNNEL_PORT}`,
+    endpoint: `${bracketed(config.publicHost)}:${config.settings.POSTERN_TUNNEL_PORT}`,
     address6: (address4) => address6Of(network6, address4),
     edgeAddress: edgeAddressOf,
     allowedIps: (node) => (node.allowInternet ? ['0.0.0.0/0', '::/0'] : [network4, network6]),

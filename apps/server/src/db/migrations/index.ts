@@ -1,9 +1,10 @@
 import { initial } from './0001-initial.ts'
 import { boundSessions } from './0002-bound-sessions.ts'
 import { revisions } from './0003-revisions.ts'
+import { ports } from './0004-ports.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
-export const MIGRATIONS: readonly string[] = [initial, boundSessions, revisions]
+export const MIGRATIONS: readonly string[] = [initial, boundSessions, revisions, ports]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
   `CREATE TABLE figures (

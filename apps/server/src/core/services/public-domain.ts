@@ -1,0 +1,51 @@
+import type { FieldError } from '@postern/contract/errors'
+import type { Kysely, Transaction } from 'kysely'
+import type { IssuedCertificate } from '../../certificates/issue.ts'
+import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
+import { findDomainProblem } from '../domains/domain-check.ts'
+import { insertDomain } from '../domains/domains.ts'
+import { ValidationError } from '../errors.ts'
+import type { ServiceForm } from './backend-host.ts'
+
+export async function findDomainId(db: Kysely<Database>, domain: string): Promise<number | undefined> {
+  const row = await db.selectFrom('domains').select('id').where('domain', '=', domain).executeTakeFirst()
+  return row?.id
+}
+
+/** The domain of a form when it is new with it, and what keeps it from being made. Nothing is known of one that cannot be read. */
+export async function findNewDomain(
+  context: Context,
+  { domain, skipValidation = false }: Partial<ServiceForm>,
+): Promise<{ name: string | null; invalid: FieldError[] }> {
+  const isNew =
+    domain !== undefined && domain !== null && (await findDomainId(context.db, domain)) === undefined
+  if (!isNew) return { name: null, invalid: [] }
+  const message = await findDomainProblem(context, domain, skipValidation)
+  return { name: domain, invalid: message === undefined ? [] : [{ field: 'domain', message }] }
+}
+
+/** The domain of a service: its id, and which one was made for it. */
+export interface TakenDomain {
+  id: number | null
+  made: number[]
+}
+
+/**
+ * @param issued for the domain that was new when the form was looked at
+ * @throws ValidationError when the domain was there then, and is not any more
+ */
+export async function takeDomain(
+  context: Context,
+  tx: Transaction<Database>,
+  { domain, skipValidation }: ServiceForm,
+  { issued, revision }: { issued: IssuedCertificate | null; revision: number },
+): Promise<TakenDomain> {
+  if (domain === null) return { id: null, made: [] }
+  const existing = await findDomainId(tx, domain)
+  if (existing !== undefined) return { id: existing, made: [] }
+  if (!issued)
+    throw new ValidationError([{ field: 'domain', message: `${domain} was deleted meanwhile: save again` }])
+  const id = await insertDomain(context, tx, { domain, ssl: 'self-signed', skipValidation, revision, issued })
+  return { id, made: [id] }
+}

@@ -1,0 +1,146 @@
+import type { Service, ServiceType } from '@postern/contract/services'
+import type { Kysely } from 'kysely'
+import type { IssuedCertificate } from '../../certificates/issue.ts'
+import { change } from '../../changes/change.ts'
+import type { Context } from '../../context.ts'
+import type { Database, ServiceRow } from '../../db/schema.ts'
+import { type Findings, refuseFindings } from '../findings.ts'
+import type { Patch } from '../patch.ts'
+import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
+import { findNewDomain, takeDomain } from './public-domain.ts'
+import type { ServiceRecordRow } from './records.ts'
+import { changedService, getServiceNode, getServiceRow, type ServiceKey, writeService } from './services.ts'
+import { readSurroundings } from './surroundings.ts'
+
+/** What services of one type do in their own way. */
+export interface ServiceKind<F extends ServiceForm, R extends Service> {
+  type: ServiceType
+  /** The form that a patch is laid over. */
+  formOf(row: ServiceRecordRow): Record<string, unknown>
+  /**
+   * What only the rules of this type find.
+   * @param form without the fields that cannot be read @param before the service as it is; undefined for a new one
+   */
+  find(parts: Parts, form: Partial<F>, before?: ServiceRecordRow): Promise<Findings>
+  /** The columns that only this type has. Nothing was found that speaks against the form. */
+  columnsOf(parts: Parts, form: F, before?: ServiceRecordRow): Promise<OwnColumns>
+  toRecord(context: Context, row: ServiceRecordRow): R
+}
+
+interface Parts {
+  context: Context
+  db: Kysely<Database>
+}
+
+type OwnColumns = Partial<Pick<ServiceRow, 'path' | 'backend_proto' | 'proto' | 'port' | 'ssl'>>
+
+/** @throws NotFoundError, ValidationError, ConflictError */
+export async function createService<F extends ServiceForm, R extends Service>(
+  context: Context,
+  actor: string,
+  kind: ServiceKind<F, R>,
+  nodeId: number,
+  patch: Patch<F>,
+): Promise<R> {
+  const issued = await prepare(context, kind, nodeId, patch)
+  const row = await change(
+    context,
+    { actor, what: `service ${patch.onto({}).name} created` },
+    async (tx, revision) => {
+      const form = patch.onto({})
+      const node = await getServiceNode(tx, nodeId)
+      refuseFindings(await find(kind, { context, db: tx }, form, node))
+      const domain = await takeDomain(context, tx, form, { issued, revision })
+      const now = new Date(context.clock()).toISOString()
+      const { id } = await tx
+        .insertInto('services')
+        .values({
+          ...sharedColumnsOf(form, node),
+          ...(await kind.columnsOf({ context, db: tx }, form)),
+          domain_id: domain.id,
+          type: kind.type,
+          node_id: nodeId,
+          enabled: 1,
+          system: 0,
+          revision,
+          created_at: now,
+          updated_at: now,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return changedService(tx, { nodeId, type: kind.type, id }, domain.made)
+    },
+  )
+  return kind.toRecord(context, row)
+}
+
+/** @throws NotFoundError, ValidationError, ConflictError */
+export async function updateService<F extends ServiceForm, R extends Service>(
+  context: Context,
+  actor: string,
+  kind: ServiceKind<F, R>,
+  { nodeId, id }: Omit<ServiceKey, 'type'>,
+  patch: Patch<F>,
+): Promise<R> {
+  const key = { nodeId, type: kind.type, id }
+  const issued = await prepare(context, kind, nodeId, patch, await getServiceRow(context.db, key))
+  const row = await change(context, { actor, what: `service ${id} updated` }, async (tx, revision) => {
+    const before = await getServiceRow(tx, key)
+    const form = patch.onto(kind.formOf(before), before.updated_at)
+    const node = await getServiceNode(tx, nodeId)
+    refuseFindings(await find(kind, { context, db: tx }, form, node, before))
+    const domain = await takeDomain(context, tx, form, { issued, revision })
+    await writeService(context, tx, before, revision, {
+      ...sharedColumnsOf(form, node),
+      ...(await kind.columnsOf({ context, db: tx }, form, before)),
+      domain_id: domain.id,
+    })
+    return changedService(tx, key, domain.made)
+  })
+  return kind.toRecord(context, row)
+}
+
+/**
+ * Looks at a form before the transaction, so that all its errors come at once, those of a new domain too.
+ * @returns a certificate for the domain that is new with the form, or null when none is needed
+ * @throws ValidationError, ConflictError
+ */
+async function prepare<F extends ServiceForm, R extends Service>(
+  context: Context,
+  kind: ServiceKind<F, R>,
+  nodeId: number,
+  patch: Patch<F>,
+  before?: ServiceRecordRow,
+): Promise<IssuedCertificate | null> {
+  const node = await getServiceNode(context.db, nodeId)
+  const { values, errors } = patch.read(before ? kind.formOf(before) : {}, before?.updated_at)
+  const { invalid, taken } = await find(kind, { context, db: context.db }, values, node, before)
+  const domain = await findNewDomain(context, values)
+  refuseFindings({ invalid: [...errors, ...invalid, ...domain.invalid], taken })
+  return domain.name === null ? null : await context.authority.issue([domain.name])
+}
+
+async function find<F extends ServiceForm, R extends Service>(
+  kind: ServiceKind<F, R>,
+  parts: Parts,
+  form: Partial<F>,
+  node: ServiceNode,
+  before?: ServiceRecordRow,
+): Promise<Findings> {
+  const { invalid, taken } = await kind.find(parts, form, before)
+  // The console leads to the server, as no other service may.
+  if (before?.system) return { invalid, taken }
+  const message = findHostProblem(form, node, await readSurroundings(parts.context, parts.db, node))
+  return { invalid: message === undefined ? invalid : [...invalid, { field: 'backendHost', message }], taken }
+}
+
+function sharedColumnsOf(form: ServiceForm, node: ServiceNode) {
+  return {
+    name: form.name,
+    name_folded: form.name.toLowerCase(),
+    backend_host: keptHost(form, node),
+    backend_port: form.backendPort,
+    allowed_ips: JSON.stringify(form.allowedIps),
+    blocked_ips: JSON.stringify(form.blockedIps),
+  }
+}

@@ -1,0 +1,81 @@
+import type { PortProto, TcpService, TcpServiceForm } from '@postern/contract/services'
+import { isServicePort, type Settings } from '@postern/contract/settings'
+import type { Kysely } from 'kysely'
+import { type Database, flag } from '../../db/schema.ts'
+import type { Findings } from '../findings.ts'
+import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
+import type { ServiceKind } from './save.ts'
+
+/** TCP and UDP services are found by their public port, which they keep while they are disabled. */
+export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
+  type: 'tcp',
+  formOf: tcpFormOf,
+  toRecord: toTcpService,
+  find: ({ context, db }, { proto, port }, before) =>
+    findPortProblems({ db, settings: context.config.settings, proto, before }, port),
+  async columnsOf({ context, db }, { proto, port, ssl }, before) {
+    const found = await findPort({ db, settings: context.config.settings, proto, before })
+    return { proto, port: port ?? found ?? null, ssl: flag(ssl) }
+  },
+}
+
+interface Around<P extends PortProto | undefined> {
+  db: Kysely<Database>
+  settings: Settings
+  proto: P
+  before: ServiceRecordRow | undefined
+}
+
+/** @param port undefined: it cannot be read; null: any will do */
+async function findPortProblems(
+  around: Around<PortProto | undefined>,
+  port: number | null | undefined,
+): Promise<Findings> {
+  const { db, settings, proto, before } = around
+  const { from, to } = settings.POSTERN_PORT_RANGE
+  const invalid = (message: string) => ({ invalid: [{ field: 'port', message }], taken: [] })
+  const taken = (message: string) => ({ invalid: [], taken: [{ field: 'port', message }] })
+  if (port !== undefined && port !== null && !isServicePort(settings, port))
+    return invalid(
+      port < from || port > to ? `must be a port from ${from} to ${to}` : 'belongs to Postern itself',
+    )
+  if (port === undefined || proto === undefined) return { invalid: [], taken: [] }
+  if (port !== null) {
+    const holder = await findHolder(db, proto, port)
+    if (!holder || holder.id === before?.id) return { invalid: [], taken: [] }
+    return taken(`${proto} port ${port} already belongs to “${holder.name}”`)
+  }
+  if ((await findPort({ ...around, proto })) !== undefined) return { invalid: [], taken: [] }
+  return taken(
+    `All ${proto} ports from ${from} to ${to} are taken: delete a service, or widen POSTERN_PORT_RANGE`,
+  )
+}
+
+async function findHolder(db: Kysely<Database>, proto: PortProto, port: number) {
+  return await db
+    .selectFrom('services')
+    .select(['id', 'name'])
+    .where('type', '=', 'tcp')
+    .where('proto', '=', proto)
+    .where('port', '=', port)
+    .executeTakeFirst()
+}
+
+/** For a service whose form leaves it to the server: the port that it has, else the lowest that is free. */
+async function findPort({ db, settings, proto, before }: Around<PortProto>): Promise<number | undefined> {
+  const { from, to } = settings.POSTERN_PORT_RANGE
+  const others = await db
+    .selectFrom('services')
+    .select('port')
+    .where('type', '=', 'tcp')
+    .where('proto', '=', proto)
+    .where('id', '!=', before?.id ?? 0)
+    .where('port', '>=', from)
+    .where('port', '<=', to)
+    .execute()
+  const used = new Set(others.map(({ port }) => port))
+  const isFree = (port: number) => isServicePort(settings, port) && !used.has(port)
+  if (before?.port && isFree(before.port)) return before.port
+  for (let port = from; port <= to; port++) if (isFree(port)) return port
+  return undefined
+}

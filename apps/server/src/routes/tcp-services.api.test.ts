@@ -1,0 +1,273 @@
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
+import { fetchState } from '@postern/testkit/edge-client'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+let server: TestServer
+let client: Client
+let plain: number
+let gateway: number
+const LOCAL = 1
+beforeAll(async () => {
+  server = await startTestServer({
+    settings: { POSTERN_TUNNEL_PORT: '32670', POSTERN_HTTPS_PORT: '32671' },
+    world: { resolver: { resolve: async () => ['198.51.100.1'] } },
+  })
+  client = await server.signIn()
+  plain = (await client.post('/api/nodes', { name: 'plain' })).json().id
+  const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
+  gateway = (await client.post('/api/nodes', { name: 'office', isGateway: true, gatewayNetworks })).json().id
+})
+afterAll(() => server.close())
+
+type Sent = Partial<Record<keyof TcpServiceFormInput | 'pathLocation' | 'updated_at', unknown>>
+const create = (form: Sent, node = plain) =>
+  client.post(`/api/services/${node}/tcp`, { name: 'mqtt', ...form })
+const urlOf = ({ nodeId, id }: TcpService) => `/api/services/${nodeId}/tcp/${id}`
+const errorsOf = (answer: { json(): { errors?: { field: string; message: string }[] } }) =>
+  answer.json().errors ?? []
+const fieldsOf = (answer: { json(): { errors?: { field: string; message: string }[] } }) =>
+  errorsOf(answer)
+    .map(({ field }) => field)
+    .sort()
+const portRouteOf = async (id: number) =>
+  (await fetchState(server)).sections.ports.find((route) => route.id === id)
+
+describe('a new TCP service', () => {
+  it('needs a name only: the rest is by default, and the lowest free port', async () => {
+    for (const blank of [undefined, null, '']) {
+      const answer = await create({
+        ...{ domain: blank, port: blank, proto: blank, ssl: blank, backendHost: blank, backendPort: blank },
+        ...{ allowedIps: blank, blockedIps: blank, skipValidation: blank },
+      })
+      expect(answer.statusCode).toBe(201)
+      const { port } = answer.json()
+      expect(answer.json()).toMatchObject({
+        ...{ type: 'tcp', nodeId: plain, nodeName: 'plain', name: 'mqtt', domain: null, proto: 'tcp' },
+        ...{ port, ssl: false, backendHost: null, backendPort: 1883, allowedIps: [], blockedIps: [] },
+        ...{ enabled: true, system: false, publicAccess: `tcp://203.0.113.1:${port}` },
+      })
+      expect((await client.get(urlOf(answer.json()))).json()).toEqual(answer.json())
+    }
+    const ports = ((await client.get('/api/services/tcp')).json() as TcpService[]).map(({ port }) => port)
+    expect(ports).toEqual([32_660, 32_661, 32_662])
+  })
+
+  it('reaches the edges with what they need and no more', async () => {
+    const lists = { allowedIps: ['203.0.113.9/24'], blockedIps: ['2001:db8::1'] }
+    const form = {
+      domain: 'mqtt.example.com',
+      skipValidation: true,
+      ssl: true,
+      backendHost: '192.168.7.2',
+      ...lists,
+    }
+    const made: TcpService = (await create(form, gateway)).json()
+    expect(made).toMatchObject({ ssl: true, publicAccess: `tcp://mqtt.example.com:${made.port}` })
+    expect(await portRouteOf(made.id)).toEqual({
+      ...{ id: made.id, proto: 'tcp', port: made.port, tls: { domain: 'mqtt.example.com' }, enabled: true },
+      node: { kind: 'gateway', id: gateway, address4: '10.64.0.3', subnets: ['192.168.7.0/24'] },
+      backend: { host: '192.168.7.2', port: 1883 },
+      ...{ allowedIps: ['203.0.113.0/24'], blockedIps: ['2001:db8::1'] },
+    })
+    const own: TcpService = (await create({ ssl: true })).json()
+    expect(await portRouteOf(own.id)).toMatchObject({ proto: 'tcp', tls: { domain: null } })
+    const bare: TcpService = (await create({})).json()
+    expect(await portRouteOf(bare.id)).toMatchObject({ proto: 'tcp', tls: null })
+    const udp: TcpService = (await create({ proto: 'udp', domain: 'mqtt.example.com' })).json()
+    expect(udp.publicAccess).toBe(`udp://mqtt.example.com:${udp.port}`)
+    expect(await portRouteOf(udp.id)).toEqual({
+      ...{ id: udp.id, proto: 'udp', port: 32_660, enabled: true, allowedIps: [], blockedIps: [] },
+      node: { kind: 'plain', id: plain, address4: '10.64.0.2' },
+      backend: { host: null, port: 1883 },
+    })
+    expect((await fetchState(server)).sections.routes.map(({ id }) => id)).toEqual([1])
+  })
+
+  it('makes its domain when that is new, checked like the form of domains', async () => {
+    const wrong = await create({ domain: 'elsewhere.example.com' })
+    expect(wrong.statusCode).toBe(422)
+    expect(errorsOf(wrong)).toMatchObject([{ field: 'domain' }])
+    expect((await client.get('/api/domains?search=elsewhere')).json()).toEqual([])
+    expect((await create({ domain: 'Elsewhere.example.com', skipValidation: true })).statusCode).toBe(201)
+    const [domain] = (await client.get('/api/domains?search=elsewhere')).json()
+    expect(domain).toMatchObject({
+      domain: 'elsewhere.example.com',
+      ssl: 'self-signed',
+      skipValidation: true,
+    })
+    expect((await create({ domain: 'elsewhere.example.com' })).statusCode).toBe(201)
+  })
+
+  it('goes where a service of its node may go', async () => {
+    expect(fieldsOf(await create({ backendHost: '192.168.7.2' }))).toEqual(['backendHost'])
+    expect(fieldsOf(await create({}, gateway))).toEqual(['backendHost'])
+    expect(fieldsOf(await create({}, LOCAL))).toEqual(['backendHost'])
+    expect(fieldsOf(await create({ backendHost: '127.0.0.1', backendPort: 32_671 }, LOCAL))).toEqual([
+      'backendHost',
+    ])
+    expect((await create({ backendHost: 'localhost' })).json().backendHost).toBeNull()
+    expect((await create({ backendHost: '127.0.0.1' }, LOCAL)).statusCode).toBe(201)
+    expect((await create({}, 99_999)).statusCode).toBe(404)
+  })
+})
+
+describe('the form', () => {
+  it('says all that is wrong at once, also what only the database knows', async () => {
+    const held: TcpService = (await create({ name: 'first one' })).json()
+    const answer = await create(
+      {
+        ...{ name: ' ', domain: 'not here.example', port: held.port, ssl: 'yes', backendHost: '10.9.9.9' },
+        ...{ backendPort: 0, allowedIps: ['x'], blockedIps: ['203.0.113.1', 'y'] },
+      },
+      gateway,
+    )
+    expect(answer.statusCode).toBe(422)
+    expect(errorsOf(answer)).toEqual(
+      expect.arrayContaining([
+        { field: 'name', message: 'This field is required' },
+        { field: 'domain', message: 'The domain must be in a valid format' },
+        { field: 'port', message: `tcp port ${held.port} already belongs to “first one”` },
+        { field: 'ssl', message: 'must be a boolean' },
+        { field: 'backendHost', message: 'must be inside the networks of office: 192.168.7.0/24' },
+        { field: 'backendPort', message: 'must be a port number from 1 to 65535' },
+        { field: 'allowedIps.0', message: expect.stringMatching(/^must be a valid IP address or network/) },
+        { field: 'blockedIps.1', message: expect.stringMatching(/^must be a valid IP address or network/) },
+      ]),
+    )
+    expect(errorsOf(answer)).toHaveLength(8)
+  })
+
+  it.each([
+    [{ name: undefined }, 'name', 'This field is required'],
+    [{ name: 7 }, 'name', 'must be a valid string'],
+    [{ domain: '*.example.com' }, 'domain', 'A wildcard cannot be used here: name each domain'],
+    [{ proto: 'sctp' }, 'proto', 'must be one of the allowed values'],
+    [{ ssl: 1 }, 'ssl', 'must be a boolean'],
+    [{ ssl: true, proto: 'udp' }, 'ssl', 'UDP has no TLS: choose tcp://, or switch SSL termination off'],
+    [{ port: '32700' }, 'port', 'must be a port number from 1 to 65535'],
+    [{ port: 32_700.5 }, 'port', 'must be a port number from 1 to 65535'],
+    [{ port: 32_761 }, 'port', 'must be a port from 32660 to 32760'],
+    [{ port: 443 }, 'port', 'must be a port from 32660 to 32760'],
+    [{ port: 32_670 }, 'port', 'belongs to Postern itself'],
+    [{ port: 32_671, proto: 'udp' }, 'port', 'belongs to Postern itself'],
+    [{ backendPort: 65_536 }, 'backendPort', 'must be a port number from 1 to 65535'],
+    [{ allowedIps: 'x' }, 'allowedIps', 'must be an array'],
+    [{ pathLocation: '/' }, 'pathLocation', 'is not a known field'],
+    [{ updated_at: 'x' }, 'updated_at', 'is not a known field'],
+  ])('refuses %j under %s', async (wrong, field, message) => {
+    const answer = await create(wrong)
+    expect([answer.statusCode, errorsOf(answer)]).toEqual([422, [{ field, message }]])
+  })
+})
+
+describe('a public port', () => {
+  it('is one per protocol, which a disabled service keeps', async () => {
+    const held: TcpService = (await create({ name: 'broker', port: 32_700 })).json()
+    expect((await client.patch(`${urlOf(held)}/disable`)).json()).toMatchObject({
+      enabled: false,
+      port: 32_700,
+    })
+    const answer = await create({ port: 32_700 })
+    const message = 'tcp port 32700 already belongs to “broker”'
+    expect([answer.statusCode, answer.json()]).toMatchObject([
+      409,
+      { message, errors: [{ field: 'port', message }] },
+    ])
+    expect((await create({ port: 32_700, proto: 'udp' })).statusCode).toBe(201)
+    expect((await client.patch(`${urlOf(held)}/enable`)).json()).toMatchObject({
+      enabled: true,
+      port: 32_700,
+    })
+    await client.delete(urlOf(held))
+    expect((await create({ port: 32_700 })).statusCode).toBe(201)
+  })
+
+  it('stays when the form leaves it out or empties it, and changes with the protocol where it must', async () => {
+    const a: TcpService = (await create({ name: 'a', port: 32_710 })).json()
+    await create({ name: 'b', port: 32_710, proto: 'udp' })
+    for (const port of [undefined, null, ''])
+      expect((await client.patch(urlOf(a), { name: 'c', port })).json()).toMatchObject({
+        name: 'c',
+        port: 32_710,
+      })
+    expect((await client.patch(urlOf(a), { port: 32_711 })).json().port).toBe(32_711)
+    expect((await client.patch(urlOf(a), { proto: 'udp', port: 32_710 })).statusCode).toBe(409)
+    await client.patch(urlOf(a), { port: 32_710 })
+    const moved = await client.patch(urlOf(a), { proto: 'udp', port: null })
+    expect(moved.json()).toMatchObject({ proto: 'udp' })
+    expect(moved.json().port).not.toBe(32_710)
+  })
+
+  it('that the settings no longer have is told, and another one is given instead', async () => {
+    const first = await startTestServer()
+    const { id } = (
+      await (await first.signIn()).post('/api/services/1/tcp', { name: 'a', backendHost: '::1' })
+    ).json()
+    await first.close({ keepData: true })
+    const second = await startTestServer({
+      dataDir: first.dataDir,
+      settings: { POSTERN_PORT_RANGE: '40000-40001' },
+    })
+    const user = await second.signIn()
+    expect(fieldsOf(await user.patch(`/api/services/1/tcp/${id}`, { name: 'x' }))).toEqual(['port'])
+    expect((await user.patch(`/api/services/1/tcp/${id}`, { name: 'x', port: null })).json().port).toBe(
+      40_000,
+    )
+    await second.close()
+  })
+})
+
+describe('50 writers at once', () => {
+  it('get 50 ports, the lowest ones first, until the range is full', async () => {
+    const other = await startTestServer({
+      settings: { POSTERN_PORT_RANGE: '32660-32729', POSTERN_HTTP_PORT: '32661' },
+    })
+    const user = await other.signIn()
+    const many = (proto: string) =>
+      Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          user.post('/api/services/1/tcp', {
+            name: `s${n}`,
+            proto,
+            backendHost: '::1',
+            domain: 'a.example.com',
+            skipValidation: true,
+          }),
+        ),
+      )
+    const made = await many('udp')
+    expect(made.map(({ statusCode }) => statusCode)).toEqual(made.map(() => 201))
+    const ports = made.map((answer) => answer.json().port).sort((a, b) => a - b)
+    expect(ports).toEqual([32_660, ...Array.from({ length: 49 }, (_, n) => 32_662 + n)])
+    const rest = await many('udp')
+    const refused = rest.filter(({ statusCode }) => statusCode !== 201)
+    expect(rest.length - refused.length).toBe(19)
+    for (const answer of refused)
+      expect([answer.statusCode, errorsOf(answer)]).toEqual([
+        409,
+        [
+          {
+            field: 'port',
+            message:
+              'All udp ports from 32660 to 32729 are taken: delete a service, or widen POSTERN_PORT_RANGE',
+          },
+        ],
+      ])
+    expect((await many('tcp')).every(({ statusCode }) => statusCode === 201)).toBe(true)
+    expect((await user.get('/api/domains')).json()).toHaveLength(1)
+    await other.close()
+  })
+
+  it('of one port: one gets it, and the others hear who', async () => {
+    const form = { port: 32_720 }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => create({ ...form, name: `w${n}` })),
+    )
+    const [winner, ...more] = answers.filter(({ statusCode }) => statusCode === 201)
+    expect(more).toEqual([])
+    const message = `tcp port 32720 already belongs to “${winner?.json().name}”`
+    for (const answer of answers.filter((each) => each !== winner))
+      expect([answer.statusCode, errorsOf(answer)]).toEqual([409, [{ field: 'port', message }]])
+  })
+})
