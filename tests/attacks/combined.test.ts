@@ -1,8 +1,8 @@
+import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOST, ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
 import { possibleServices } from './lab/readings.ts'
-import { speak } from './lab/wire.ts'
 import { FORGED } from './tables/forged-headers.ts'
 import { FRAMINGS } from './tables/framings.ts'
 import { PATHS } from './tables/paths.ts'
@@ -81,18 +81,24 @@ function combine(bytes: string, path: string, names: readonly string[], id: stri
     .replaceAll(ID, id)
 }
 
-async function check([bytes, path, names]: [string, string, string[]]): Promise<void> {
+type Attack = [bytes: string, path: string, names: string[]]
+
+async function check(attack: Attack): Promise<void> {
   tried++
+  // No service gets a request that the visitor has no answer for; a busy machine may answer later.
+  if (!(await isAnswered(attack, SILENCE))) expect(await isAnswered(attack)).toBe(true)
+}
+
+async function isAnswered([bytes, path, names]: Attack, silence?: number): Promise<boolean> {
   const id = lab.nextId()
-  const { statuses } = await speak(lab.port, combine(bytes, path, names, id), { silence: SILENCE })
+  const statuses = statusesIn(await sendRaw(lab.port, combine(bytes, path, names, id), { silence }))
   const reached = lab.reached(id)
-  const whole = reached.filter(({ request }) => request.isWhole)
-  // No service gets a request that the visitor has no answer for.
-  expect(whole.length).toBeLessThanOrEqual(statuses.filter((status) => status === 200).length)
   for (const { by, request } of reached) {
     expect(request.head).not.toContain(FORGERY)
     expect([request.target, ...possibleServices(request.target)]).toEqual([request.target, by])
   }
+  const whole = reached.filter(({ request }) => request.isWhole)
+  return whole.length <= statuses.filter((status) => status === 200).length
 }
 
 test(
@@ -115,6 +121,6 @@ test(
 test('a visitor is answered as ever after all that', async () => {
   const id = lab.nextId()
   const head = `GET /f HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
-  expect((await speak(lab.port, head)).statuses).toEqual([200])
+  expect(statusesIn(await sendRaw(lab.port, head))).toEqual([200])
   expect(lab.reached(id).map(({ by }) => by)).toEqual(['root'])
 })

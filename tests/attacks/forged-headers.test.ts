@@ -1,7 +1,7 @@
+import { askHttp2 } from '@postern/testkit/http2-wire'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askHttp2 } from './lab/http2-wire.ts'
 import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
-import { speak } from './lab/wire.ts'
 import { FORGED } from './tables/forged-headers.ts'
 
 const FORGERY = '203.0.113.66'
@@ -18,7 +18,7 @@ const headOf = (id: string) => lab.reached(id).map(({ request }) => request.head
 async function forge(name: string, value = FORGERY): Promise<string | undefined> {
   const id = lab.nextId()
   const lines = [`Host: ${HOST}`, `X-Attack: ${id}`, `${name}: ${value}`, `${name}: ${value}`]
-  await speak(lab.port, ['GET /f HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'))
+  await sendRaw(lab.port, ['GET /f HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'))
   return headOf(id)[0]
 }
 
@@ -54,7 +54,7 @@ test('a name in Connection drops none of our headers at the next proxy', async (
   for (const name of ['X-Forwarded-For', 'close, X-Real-IP', 'X-Forwarded-Proto', 'keep-alive, Cookie']) {
     const id = lab.nextId()
     const head = `GET /f HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: ${name}\r\n\r\n`
-    await speak(lab.port, head)
+    await sendRaw(lab.port, head)
     expect(headOf(id)[0]).toMatch(/x-forwarded-for: 127\.0\.0\.1/)
     expect(headOf(id)[0]).not.toMatch(/^connection: (?!upgrade$)/im)
   }

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
+import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
-import { speak } from './lab/wire.ts'
 import { FRAMINGS, type Outcome } from './tables/framings.ts'
 
 let lab: ProxyLab
@@ -9,9 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-async function send(bytes: string): Promise<Outcome> {
+/** Where HAProxy waits for more of a request it says nothing, in ms. */
+const SOON = 1500
+
+async function send(bytes: string, silence?: number): Promise<Outcome> {
   const id = lab.nextId()
-  const { statuses } = await speak(lab.port, bytes.replaceAll(ID, id))
+  const statuses = statusesIn(await sendRaw(lab.port, bytes.replaceAll(ID, id), { silence }))
   const got = lab
     .reached(id)
     .filter(({ request }) => request.isWhole)
@@ -21,7 +25,9 @@ async function send(bytes: string): Promise<Outcome> {
 
 describe.concurrent('a framing', () => {
   test.each(FRAMINGS)('%s', async (_, bytes, outcome) => {
-    expect(await send(bytes)).toEqual(outcome)
+    const seen = await send(bytes, SOON)
+    // A busy machine may answer later than that.
+    expect(isDeepStrictEqual(seen, outcome) ? seen : await send(bytes)).toEqual(outcome)
   })
 })
 

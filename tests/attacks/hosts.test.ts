@@ -1,7 +1,7 @@
+import { askHttp2 } from '@postern/testkit/http2-wire'
+import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askHttp2 } from './lab/http2-wire.ts'
 import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
-import { speak } from './lab/wire.ts'
 import { HOSTS } from './tables/hosts.ts'
 
 let lab: ProxyLab
@@ -18,7 +18,7 @@ describe.concurrent('a host', () => {
   test.each(HOSTS)('%s', async (_, host, verdict) => {
     const id = lab.nextId()
     const head = `GET /f HTTP/1.1\r\nHost: ${host}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
-    const { statuses } = await speak(lab.port, head)
+    const statuses = statusesIn(await sendRaw(lab.port, head))
     const expected = typeof verdict === 'number' ? [[verdict], []] : [[200], [verdict]]
     expect([statuses, reachedBy(id)]).toEqual(expected)
   })
@@ -40,9 +40,9 @@ describe.concurrent('a host', () => {
 test('a host is needed, once', async () => {
   const id = lab.nextId()
   const ask = (hosts: string) =>
-    speak(lab.port, `GET /f HTTP/1.1\r\n${hosts}X-Attack: ${id}\r\nConnection: close\r\n\r\n`)
+    sendRaw(lab.port, `GET /f HTTP/1.1\r\n${hosts}X-Attack: ${id}\r\nConnection: close\r\n\r\n`)
   for (const hosts of ['', `Host: ${HOST}\r\nHost: b.example.com\r\n`])
-    expect((await ask(hosts)).statuses).toEqual([400])
+    expect(statusesIn(await ask(hosts))).toEqual([400])
   expect(reachedBy(id)).toEqual([])
 })
 

@@ -1,5 +1,5 @@
+import { askHttp2, type Field } from '@postern/testkit/http2-wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askHttp2, type Field } from './lab/http2-wire.ts'
 import { ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
 import { HTTP2 } from './tables/pseudo-headers.ts'
 

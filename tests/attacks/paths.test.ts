@@ -1,7 +1,7 @@
+import { askHttp2 } from '@postern/testkit/http2-wire'
+import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askHttp2 } from './lab/http2-wire.ts'
 import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
-import { speak } from './lab/wire.ts'
 import { PATHS, type PathVerdict } from './tables/paths.ts'
 
 let lab: ProxyLab
@@ -32,7 +32,7 @@ describe.concurrent('the path', () => {
   test.each(PATHS)('%j goes to %s', async (target, verdict) => {
     const id = lab.nextId()
     const head = `GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
-    const { statuses } = await speak(lab.port, head)
+    const statuses = statusesIn(await sendRaw(lab.port, head))
     expect(MAY[verdict]).toContain(whoGot(id))
     expect(statuses).toEqual([whoGot(id) === REFUSED ? 400 : 200])
   })

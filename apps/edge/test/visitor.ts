@@ -1,6 +1,5 @@
 import { type IncomingHttpHeaders, type RequestOptions, request as requestPlain } from 'node:http'
 import { request as requestTls } from 'node:https'
-import { connect as connectTcp } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
 export interface Answer {
@@ -75,30 +74,6 @@ function send(request: Requester, options: object, { body }: Visit): Promise<Ans
     })
     sent.setTimeout(15_000, () => sent.destroy(new Error('no answer in 15 s')))
     sent.on('error', reject).end(body)
-  })
-}
-
-/** Sends bytes as they are over TLS and reads until the other side closes or is silent for `silence` ms. */
-export function sendRaw(
-  port: number,
-  bytes: string,
-  { isPlain = false, silence = 1500 } = {},
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    const target = { port, host: '127.0.0.1' }
-    const socket = isPlain
-      ? connectTcp(target, () => socket.write(bytes, 'latin1'))
-      : connectTls({ ...target, rejectUnauthorized: false }, () => socket.write(bytes, 'latin1'))
-    const done = () => {
-      socket.destroy()
-      resolve(text)
-    }
-    socket.setTimeout(silence, done)
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1')
-    })
-    socket.on('end', done).on('error', (error) => (text === '' ? reject(error) : done()))
   })
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { request } from 'node:https'
 import { Readable } from 'node:stream'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../apps/edge/test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../apps/edge/test/upstream.ts'
-import { speak } from '../lab/wire.ts'
 
 const MIB = 1024 * 1024
 /** 4 GiB in the long run, which is beyond 32 bits. */
@@ -74,7 +74,7 @@ test(
 
 test('a chunked answer that breaks off is not taken for whole', async () => {
   const head = `GET /broken HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
-  const { text } = await speak(lab.httpsPort, head)
+  const text = await sendRaw(lab.httpsPort, head)
   expect(text).toContain('a part')
   expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
 })

@@ -1,4 +1,4 @@
-import type { Field, Http2Outcome } from '../lab/http2-wire.ts'
+import type { Field, Http2Outcome } from '@postern/testkit/http2-wire'
 import { HOST, ID } from '../lab/proxy-lab.ts'
 
 export interface Http2Attack {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
@@ -35,19 +36,10 @@ afterAll(async () => {
   rmSync(rootDir, { recursive: true })
 })
 
-/** Sends bytes as they are. @returns all that comes back until the server hangs up */
-function sendRaw(text: string): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: string[] = []
-    const socket = connect(port, '127.0.0.1', () => socket.write(text))
-    socket.setEncoding('latin1').on('data', (chunk: string) => chunks.push(chunk))
-    // A server that resets the connection has said what it had to say.
-    socket.on('error', () => undefined).on('close', () => resolve(chunks.join('')))
-  })
-}
+const say = (text: string) => sendRaw(port, text, { isPlain: true })
 
 const get = (target: string, ...headers: string[]) =>
-  sendRaw([`GET ${target} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers, '', ''].join('\r\n'))
+  say([`GET ${target} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers, '', ''].join('\r\n'))
 
 test.each(['/docs', '/docs/images', '/assets', '/install', ''])(
   'below %s/ no path leads out',
@@ -91,13 +83,11 @@ test('what cannot be read at all leaves no token in the log, and gets no words o
     await get(`/api/nodes?token=${token}`, bearer, 'Bad Header: x'),
     await get(`/api/nodes?token=${token}&${'x'.repeat(40_000)}`, bearer),
     await get('/api/nodes', bearer, `X: ${'y'.repeat(40_000)}`),
-    await sendRaw(
-      `POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n${bearer}\r\nContent-Length: zz\r\n\r\n`,
-    ),
-    await sendRaw(
+    await say(`POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n${bearer}\r\nContent-Length: zz\r\n\r\n`),
+    await say(
       `BREW /api/nodes?token=${token} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${bearer}\r\n\r\n`,
     ),
-    await sendRaw(`token=${token}\r\n\r\n`),
+    await say(`token=${token}\r\n\r\n`),
   ]
   for (const answer of answers) {
     expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
@@ -133,7 +123,7 @@ const UPGRADE = [
   'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
-const dialRaw = (target: string) => sendRaw([`GET ${target} HTTP/1.1`, ...UPGRADE, '', ''].join('\r\n'))
+const dialRaw = (target: string) => say([`GET ${target} HTTP/1.1`, ...UPGRADE, '', ''].join('\r\n'))
 const countConnections = () =>
   new Promise<number>((resolve) => server.app.server.getConnections((_, count) => resolve(count)))
 

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -8,7 +9,7 @@ import {
   PUBLIC_HOST,
 } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
-import { sendRaw, visit } from '../../../../test/visitor.ts'
+import { visit } from '../../../../test/visitor.ts'
 
 const CONSOLE = 'c.example.com'
 const SWITCHING =

@@ -1,3 +1,4 @@
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -7,7 +8,7 @@ import {
 } from '../../../../test/haproxy-lab.ts'
 import { linesOf, type RawUpstream, startRawUpstream } from '../../../../test/raw-upstream.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
-import { sendRaw, visit } from '../../../../test/visitor.ts'
+import { visit } from '../../../../test/visitor.ts'
 
 const SESSION = 'pts_5Qm3fVtX1yJvZ2kD8nRr0WcBqLh7sGxTa9uEoYiPw4M'
 const TICKET = 'ptt_5Qm3fVtX1yJvZ2kD8nRr0WcBqLh7sGxTa9uEoYiPw4M'

@@ -1,4 +1,5 @@
 import { until } from '@postern/testkit/until'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -8,7 +9,7 @@ import {
 } from '../../../../test/haproxy-lab.ts'
 import { linesOf, type RawUpstream, startRawUpstream } from '../../../../test/raw-upstream.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
-import { openSocket, sendRaw } from '../../../../test/visitor.ts'
+import { openSocket } from '../../../../test/visitor.ts'
 
 let lab: HaproxyLab
 let service: RawUpstream

@@ -1,9 +1,9 @@
 import { connect } from 'node:http2'
 import { until } from '@postern/testkit/until'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { type RawUpstream, startRawUpstream } from '../../../../test/raw-upstream.ts'
-import { sendRaw } from '../../../../test/visitor.ts'
 
 const HOST = 'app.example.com'
 

@@ -1,3 +1,4 @@
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -7,7 +8,7 @@ import {
   PUBLIC_HOST,
 } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
-import { sendRaw, visit, visitPlain } from '../../../../test/visitor.ts'
+import { visit, visitPlain } from '../../../../test/visitor.ts'
 
 let lab: HaproxyLab
 let root: Upstream

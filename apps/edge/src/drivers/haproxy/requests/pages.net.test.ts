@@ -1,4 +1,5 @@
 import { findFreePort } from '@postern/testkit/port'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -7,7 +8,7 @@ import {
   makeLabRoute,
 } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
-import { type Answer, sendRaw, visit } from '../../../../test/visitor.ts'
+import { type Answer, visit } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
 
 let lab: HaproxyLab

@@ -1,5 +1,7 @@
 import { connect } from 'node:http2'
+import { askHttp2 } from '@postern/testkit/http2-wire'
 import { until } from '@postern/testkit/until'
+import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -7,9 +9,7 @@ import {
   makeHaproxyLab,
   makeLabRoute,
 } from '../../../../test/haproxy-lab.ts'
-import { askRawH2 } from '../../../../test/raw-h2.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
-import { sendRaw } from '../../../../test/visitor.ts'
 
 let lab: HaproxyLab
 let root: Upstream
@@ -208,7 +208,7 @@ describe('over HTTP/2', () => {
       ':path': path,
       ...changes,
     }
-    return askRawH2(lab.httpsPort, Object.entries(fields))
+    return askHttp2(lab.httpsPort, Object.entries(fields))
   }
 
   test('a path is read the same way', async () => {

@@ -1,4 +1,5 @@
 import { connect } from 'node:tls'
+import { SILENCE } from './wire.ts'
 
 export type Field = readonly [name: string, value: string]
 
@@ -17,7 +18,11 @@ const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 export function askHttp2(
   port: number,
   fields: readonly Field[],
-  { body, trailers, silence = 3000 }: { body?: string; trailers?: readonly Field[]; silence?: number } = {},
+  {
+    body,
+    trailers,
+    silence = SILENCE,
+  }: { body?: string; trailers?: readonly Field[]; silence?: number } = {},
 ): Promise<Http2Outcome> {
   return new Promise((resolve, reject) => {
     let rest: Buffer = Buffer.alloc(0)

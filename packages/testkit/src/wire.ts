@@ -1,21 +1,15 @@
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/** How long a connection may say nothing before what it said is all, in ms. */
-const SILENCE = 1500
-
-export interface Said {
-  /** The status of each answer, in order. */
-  statuses: number[]
-  text: string
-}
+/** How long a connection may say nothing before what it said is all, in ms: long enough for any machine. */
+export const SILENCE = 15_000
 
 /** Sends latin1 bytes as they are over TLS (or not), and reads until the other side closes or falls silent. */
-export function speak(
+export function sendRaw(
   port: number,
   bytes: string,
   { isPlain = false, silence = SILENCE } = {},
-): Promise<Said> {
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
     const target = { port, host: '127.0.0.1' }
@@ -25,7 +19,7 @@ export function speak(
       : connectTls({ ...target, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }, send)
     const done = () => {
       socket.destroy()
-      resolve({ statuses: statusesIn(text), text })
+      resolve(text)
     }
     socket.setTimeout(silence, done)
     socket.on('data', (chunk: Buffer) => {
@@ -36,6 +30,7 @@ export function speak(
   })
 }
 
-function statusesIn(text: string): number[] {
+/** The status of each answer, in order. */
+export function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map((match) => Number(match[1]))
 }
