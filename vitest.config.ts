@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** Far more than anything takes: no test depends on what else the machine does. */
-const patient = { testTimeout: 60_000, hookTimeout: 120_000 }
+const patient = { testTimeout: 180_000, hookTimeout: 240_000 }
 
 /** Each file has what it needs for itself, and waits much. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { costMs } from '@postern/testkit/time'
 
 /** How long one group may take for its rounds, in ms; a slow machine gets fewer of them. */
 const PATIENCE_MS = 20_000
@@ -36,19 +36,5 @@ export async function compareCosts(
 
 async function costOf({ run, prepare }: Work): Promise<number> {
   await prepare?.()
-  const before = process.cpuUsage()
-  await run()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
-/** Linux counts the time of processes in hundredths of a second, whatever its own clock. */
-const TICK_MS = 10
-
-/** The time that a process has spent on a processor so far, in ms. */
-export function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name of the program, in brackets, may hold blanks; utime and stime are fields 14 and 15 of all.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  return await costMs(run)
 }

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { must } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
+import { processorMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import * as z from 'zod/mini'
 import type { Measured } from '../figures.ts'
-import { median, processorMs } from '../measure.ts'
+import { median } from '../measure.ts'
 import { type Effort, SIZES } from '../sizes.ts'
 import type { FullInstallation } from './full-installation.ts'
 

@@ -16,7 +16,7 @@ describe('while the server takes its time', () => {
   it('a form is busy, and a double click on Save saves once', async () => {
     const visit = await site.open('/nodes')
     const { page } = visit
-    const release = await holdBack(page, 'POST')
+    const held = await holdBack(page, 'POST')
     await page.getByRole('button', { name: 'Add Client' }).click()
     const form = page.getByRole('dialog')
     await form.getByLabel(label('Name')).fill('twice')
@@ -25,7 +25,8 @@ describe('while the server takes its time', () => {
     await expect(form.getByRole('button', { name: 'Save' })).toHaveAttribute('aria-busy', 'true')
     await expect(form.getByRole('button', { name: 'Cancel' })).toBeDisabled()
     await page.keyboard.press('Escape')
-    expect(release()).toBe(1)
+    await expect.poll(held.count).toBe(1)
+    held.release()
     await page.getByText('Your Node is Ready').waitFor()
     await page.getByRole('button', { name: 'Got it!' }).click()
     await expect(rowOf(page, 'twice')).toHaveCount(1)
@@ -37,7 +38,7 @@ describe('while the server takes its time', () => {
     await site.api.createNode({ name: 'slow' })
     const visit = await site.open('/nodes')
     const { page } = visit
-    const release = await holdBack(page, 'DELETE')
+    const held = await holdBack(page, 'DELETE')
     await choose(page, 'Actions for slow', 'Delete Node')
     const question = page.getByRole('alertdialog')
     await question.getByRole('button', { name: 'Yes, delete it!' }).dblclick()
@@ -45,7 +46,8 @@ describe('while the server takes its time', () => {
     await expect(question.getByRole('button', { name: 'Cancel' })).toBeDisabled()
     await page.keyboard.press('Escape')
     await question.waitFor()
-    expect(release()).toBe(1)
+    await expect.poll(held.count).toBe(1)
+    held.release()
     const toast = page.locator('.toast').getByText('Node deleted successfully!')
     await toast.waitFor()
     const font = (element: Element) => getComputedStyle(element).fontFamily
@@ -77,8 +79,7 @@ describe('while the server takes its time', () => {
     const before = await pane.boundingBox()
     release()
     await page.getByText('Waiting for requests').waitFor()
-    const after = await pane.boundingBox()
-    expect(after?.y).toBe(before?.y)
+    await expect.poll(async () => (await pane.boundingBox())?.y).toBe(before?.y)
     visit.expectNoComplaints()
     await visit.close()
   })
@@ -143,15 +144,15 @@ describe("the browser's Back", () => {
   })
 })
 
-/** Keeps requests of a method on the way until the returned function lets them go; it says how many there were. */
-async function holdBack(page: Page, method: string): Promise<() => number> {
+/** Keeps requests of a method on the way until they are released, and counts them. */
+async function holdBack(page: Page, method: string) {
   const waiting: (() => void)[] = []
   await page.route('**/api/nodes**', async (route) => {
     if (route.request().method() === method) await new Promise<void>((resolve) => waiting.push(resolve))
     await route.continue()
   })
-  return () => {
+  const release = () => {
     for (const go of waiting) go()
-    return waiting.length
   }
+  return { count: () => waiting.length, release }
 }

@@ -91,7 +91,7 @@ describe('a session', () => {
     await page.getByRole('heading', { name: 'Domains', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL('**/login')
-    expect(await visit.context.cookies()).toEqual([])
+    await expect.poll(() => visit.context.cookies()).toEqual([])
     const answer = await fetch(`${origin}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } })
     expect(answer.status).toBe(401)
     await page.getByLabel(label('Username')).fill('admin')

@@ -19,7 +19,13 @@ export async function expectFocus(target: Locator): Promise<void> {
 /** Stops the clock of the page: from now on time passes only by `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install()
-  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000)
+  // It must be paused at a time to come, and on a busy machine that may have passed by then.
+  let ahead = 1000
+  const pause = async () => {
+    ahead *= 2
+    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + ahead)
+  }
+  await expect(pause).toPass({ timeout: 60_000 })
 }
 
 /** Lets time pass in steps of some ms until the target is there: what comes from the server needs a moment of it. */

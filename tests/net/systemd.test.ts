@@ -195,7 +195,7 @@ test('after a reboot everything is back', async () => {
   await untilApplied()
   // The node itself takes 15 s to doubt a tunnel whose other end has forgotten it: the edge calls it before.
   const isBack = async () => (await statusOf(SERVICE)) === 200
-  await until('the service to answer again', isBack, { timeoutMs: 8000 })
+  await until('the service to answer again', isBack, { timeoutMs: 14_000 })
   console.info('ms from the reboot until the service answers', performance.now() - start)
   expect(await machine.must('systemctl', 'is-active', ...UNITS)).toBe('active\nactive\n')
   expect((await observeTraffic()).processes).not.toBe(before.processes)

@@ -9,8 +9,8 @@ type Wanted = Omit<Parameters<EdgeHaproxy['apply']>[0], 'routes'> & { routes: Re
 
 /** A fake HAProxy, for tests of what is around its driver. */
 export interface FakeHaproxy extends EdgeHaproxy {
-  /** All that was wanted of it, in order, and when, in ms of the performance clock. */
-  applied: { wanted: Wanted; at: number }[]
+  /** All that was wanted of it, in order. */
+  applied: { wanted: Wanted }[]
   nodes: ReadonlyMap<number, 'up' | 'down'>
   state: PartState
   problems: Problem[]
@@ -29,7 +29,7 @@ export function makeFakeHaproxy(): FakeHaproxy {
     failure: undefined,
     async apply(wanted) {
       const routes = rowsOf(wanted.routes)
-      fake.applied.push({ wanted: { ...wanted, routes }, at: performance.now() })
+      fake.applied.push({ wanted: { ...wanted, routes } })
       if (fake.failure) throw fake.failure
       return fake.problems
     },

@@ -26,7 +26,7 @@ export function publishLocal(installation: Installation, prefix: string, count: 
 export async function untilAllAnswer(
   lab: Lab,
   services: readonly HttpService[],
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<number> {
   const start = performance.now()
   for (const { domain } of services) {

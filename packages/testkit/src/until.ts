@@ -1,5 +1,5 @@
 /** How long a test waits for the world before it calls it broken, in ms. */
-const PATIENCE = 30_000
+const PATIENCE = 60_000
 
 /**
  * Asks again and again until the answer is there.

@@ -16,7 +16,7 @@ export async function visit(
   const { hostname, port } = new URL(url)
   const resolve = `${hostname}:${port || 443}:${server}`
   const output = await must(
-    visitor.argv('curl', '-sk', '-i', '-m', '10', '--http1.1', '--resolve', resolve, ...args, url),
+    visitor.argv('curl', '-sk', '-i', '-m', '30', '--http1.1', '--resolve', resolve, ...args, url),
   )
   return parseAnswer(output)
 }

@@ -72,7 +72,7 @@ test('connecting again with the same arguments, or none, changes nothing', async
   expect(readFileSync(`${lab.configDir}/agent.json`, 'utf8')).toBe(stored)
 })
 
-test('a change is applied within two seconds of the hint', async () => {
+test('a change is applied within ten seconds of the hint', async () => {
   const { peer } = lab.config()
   await lab.change({
     config: { addresses: ['10.64.0.7/32'], peer: { ...peer, allowedIps: ['10.64.0.0/16', '10.99.0.0/16'] } },
@@ -87,7 +87,7 @@ test('a change is applied within two seconds of the hint', async () => {
         /10\.64\.0\.7/.test(address) && !/10\.64\.0\.2|fd64/.test(address) && routes.includes('10.99.0.0/16')
       )
     },
-    { timeoutMs: 2000 },
+    { timeoutMs: 10_000 },
   )
   await lab.change({ config: { addresses: ['10.64.0.2/32', 'fd64::2/128'], peer } })
   await lab.tell({ type: 'hint' })
@@ -97,7 +97,7 @@ test('a change is applied within two seconds of the hint', async () => {
       const routes = await lab.node.must('ip', 'route', 'show', 'dev', lab.links.agent)
       return !routes.includes('10.99.0.0/16')
     },
-    { timeoutMs: 2000 },
+    { timeoutMs: 10_000 },
   )
 })
 

@@ -1,4 +1,5 @@
 import { connect } from '@postern/testkit/lab/namespace'
+import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makePeer, makeSettings } from '../../test/factories.ts'
 import { type Lab, startLab } from '../../test/lab.ts'
@@ -66,7 +67,7 @@ async function listen(lab: Lab): Promise<void> {
   })
 }
 
-/** @returns what the server saw as the caller's address, or 'nothing' when no answer came. */
+/** @returns what the server saw as the caller's address, or 'nothing' when no answer came soon. */
 async function tcp(from: Lab, source: string, host: string, port: number): Promise<string> {
   const script = `
     const s = require('node:net').connect({ host: '${host}', port: ${port}, localAddress: '${source}' })
@@ -85,12 +86,18 @@ async function udp(from: Lab, source: string, host: string, port: number): Promi
   return stdout || 'nothing'
 }
 
+/** Waits for an answer: on a busy machine the first may come too late. */
+async function reaches(ask: () => Promise<string>, as?: string): Promise<void> {
+  const seen = await until('an answer', async () => (await ask()).replace('nothing', '') || undefined)
+  if (as) expect(seen).toBe(as)
+}
+
 const driver = () => createNftables({ exec: edge.exec, interface: edge.interface, httpsPort: 443 })
 const apply = (...peers: (typeof plain)[]) => driver().apply({ settings, peers })
 
 test('a node reaches HTTPS and ping of the edge, and nothing else of it', async () => {
   await apply(plain, guest)
-  expect(await tcp(nodes, plain.address4, '10.64.0.1', 443)).toBe(plain.address4)
+  await reaches(() => tcp(nodes, plain.address4, '10.64.0.1', 443), plain.address4)
   expect(await udp(nodes, plain.address4, '10.64.0.1', 53)).toBe('nothing')
   expect(await nodes.must('fping', '-c', '1', '10.64.0.1')).toContain('64 bytes')
   expect(await tcp(nodes, plain.address4, '10.64.0.1', 22)).toBe('nothing')
@@ -100,14 +107,14 @@ test('a node reaches HTTPS and ping of the edge, and nothing else of it', async 
 
 test('the edge reaches everything of a node', async () => {
   await apply(plain, guest)
-  expect(await tcp(edge, '10.64.0.1', plain.address4, 22)).toBe('10.64.0.1')
+  await reaches(() => tcp(edge, '10.64.0.1', plain.address4, 22), '10.64.0.1')
 })
 
 test('only a node with internet access reaches the internet, as the edge, and no private network', async () => {
   await apply(plain, guest)
   expect(await tcp(nodes, plain.address4, INTERNET, 443)).toBe('nothing')
-  expect(await tcp(nodes, guest.address4, INTERNET, 443)).toBe('198.51.100.1')
-  expect(await tcp(edge, '168.63.129.1', CLOUD, 443)).toBe('168.63.129.1')
+  await reaches(() => tcp(nodes, guest.address4, INTERNET, 443), '198.51.100.1')
+  await reaches(() => tcp(edge, '168.63.129.1', CLOUD, 443), '168.63.129.1')
   for (const address of [PRIVATE, CLOUD])
     expect(await tcp(nodes, guest.address4, address, 443)).toBe('nothing')
 })
@@ -123,7 +130,7 @@ test('nodes do not reach each other through the edge, nor does the outside reach
   for (const way of ways) expect(await way()).toBe('nothing')
   await driver().remove()
   // Without the table they all do: it is the table that keeps them apart.
-  for (const way of ways) expect(await way()).not.toBe('nothing')
+  for (const way of ways) await reaches(way)
 })
 
 test('taking the internet away cuts what runs', async () => {

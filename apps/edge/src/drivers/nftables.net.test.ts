@@ -30,7 +30,7 @@ const walk: NftablesWanted[] = [
   { settings, peers: [gateway] },
 ]
 
-describe('the table', { timeout: 60_000 }, () => {
+describe('the table', () => {
   test('comes right from any state, also one that somebody else has changed', async () => {
     const fresh: string[] = []
     for (const wanted of walk) {

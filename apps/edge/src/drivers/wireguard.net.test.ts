@@ -55,7 +55,7 @@ const gateway = makePeer(2, { subnets: ['192.168.7.0/24', 'fd77::/64'] })
 const far = makePeer(3, { address4: '10.64.9.4', address6: 'fd00:1:2::904' })
 const settings = makeSettings()
 
-describe('the tunnel', { timeout: 60_000 }, () => {
+describe('the tunnel', () => {
   test('is made, read back and adopted by the next edge', async () => {
     const wanted = { settings, peers: [site, gateway, far] }
     const { part, problems } = await driver().apply(wanted)
@@ -299,7 +299,7 @@ describe('the tunnel', { timeout: 60_000 }, () => {
   })
 })
 
-test('a UDP port that somebody holds is named, and taken when it is free', { timeout: 30_000 }, async () => {
+test('a UDP port that somebody holds is named, and taken when it is free', async () => {
   const script = `require('node:dgram').createSocket('udp4').bind(${PORT}, () => console.log('bound'))`
   const holder = await new Promise<{ stop(): void; ended: Promise<void> }>((resolve) => {
     const ended = Promise.withResolvers<void>()

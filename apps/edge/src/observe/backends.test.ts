@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
 import { inSections, type ResolvedRoute } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
+import { costMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeRealCertificate } from '../../test/certificate.ts'
@@ -201,9 +202,10 @@ describe('of many thousands', () => {
     const port = await findFreePort()
     watch.setRoutes(inSections(Array.from({ length: 20_000 }, (_, i) => route(i + 1, port))))
     watch.note(1, 'failed')
-    const start = performance.now()
-    for (let i = 0; i < 1_000_000; i++) watch.note((i % 20_000) + 2, 'answered')
-    // A microsecond each, on a machine that may be busy.
-    expect(performance.now() - start).toBeLessThan(1000)
+    const cost = await costMs(() => {
+      for (let i = 0; i < 1_000_000; i++) watch.note((i % 20_000) + 2, 'answered')
+    })
+    // A microsecond each.
+    expect(cost).toBeLessThan(1000)
   })
 })

@@ -87,8 +87,8 @@ test('a node in the tunnel is seen with its address, its bytes and its answers',
     [1, 'up'],
     [2, 'down'],
   ])
-  await until('the figures again', () => figures.length > 2, { timeoutMs: 12_000 })
-}, 30_000)
+  await until('the figures again', () => figures.length > 2)
+})
 
 test('one that no longer answers is not reachable within seconds, and is again when it answers', async () => {
   observe()
@@ -97,10 +97,10 @@ test('one that no longer answers is not reachable within seconds, and is again w
   await until('the silence', () => latest(1)?.reachable === false)
   expect(latest(1)?.latestHandshake).not.toBeNull()
   expect(states.get(1)).toBe('up')
-  await until('it to be down', () => states.get(1) === 'down', { timeoutMs: 15_000 })
+  await until('it to be down', () => states.get(1) === 'down')
   await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
   await until('the answer', () => latest(1)?.reachable && states.get(1) === 'up')
-}, 60_000)
+})
 
 test('one that takes no probes at all is not taken for silent', async () => {
   const silent = { ...peer, address4: '10.64.0.77' }
@@ -111,7 +111,7 @@ test('one that takes no probes at all is not taken for silent', async () => {
   expect([...states]).toEqual([[1, 'up']])
   expect(latest(1)?.reachable).toBe(false)
   await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
-}, 60_000)
+})
 
 test('one whose handshake is older than three minutes, or who is no longer a peer, is down', async () => {
   observe()
@@ -122,7 +122,7 @@ test('one whose handshake is older than three minutes, or who is no longer a pee
   await until('the node', () => states.get(1) === 'up')
   observer.setPeers([stranger])
   expect([...states]).toEqual([[2, 'down']])
-}, 60_000)
+})
 
 test('one that the tunnel is about to have is looked for often', async () => {
   let looks = 0
@@ -131,7 +131,9 @@ test('one that the tunnel is about to have is looked for often', async () => {
     return edge.exec.run(...call)
   }
   observe([peer, makePeer(3)], { ...edge.exec, run })
-  await until('a third look', () => looks > 2, { timeoutMs: 1500 })
+  const since = performance.now()
+  // At other times there is a first look, and one every two seconds.
+  await until('more looks', () => looks > 2 + (performance.now() - since) / 2000)
 })
 
 test('one fping for all, ended with the observer', async () => {
@@ -146,7 +148,7 @@ test('one fping for all, ended with the observer', async () => {
   await until('still one', async () => (await count()) === 1)
   observer.close()
   await until('none', async () => (await count()) === 0)
-}, 30_000)
+})
 
 test('the address of an endpoint is read from both families', () => {
   expect(hostOf('203.0.113.7:51820')).toBe('203.0.113.7')

@@ -54,7 +54,7 @@ describe('who may come in', () => {
 })
 
 describe('hints', () => {
-  it('come on connecting, and within half a second of a change', async () => {
+  it('come on connecting, and within three seconds of a change', async () => {
     const edge = await connect()
     await until('the first hints', () => edge.hints.length >= 2)
     expect(edge.hints.map(({ type }) => type).sort()).toEqual(['changed', 'watch'])
@@ -63,7 +63,7 @@ describe('hints', () => {
     )
     await client.post('/api/nodes', { name: 'hint' })
     const answered = performance.now()
-    expect((await told) - answered).toBeLessThan(500)
+    expect((await told) - answered).toBeLessThan(3000)
     edge.close()
   })
 

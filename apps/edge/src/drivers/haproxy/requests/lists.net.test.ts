@@ -1,3 +1,4 @@
+import { processorMs } from '@postern/testkit/time'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type HaproxyLab,
@@ -87,20 +88,21 @@ describe('an IP list', () => {
     expect(await status('127.0.0.1', 'b.example.com')).toBe(403)
   })
 
-  test('of a thousand networks decides as well, and takes a request less than 25 ms', async () => {
+  test('of a thousand networks decides as well, and costs HAProxy less than 25 ms more for a request', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => `2001:db8:${(i * 2).toString(16)}::/48`)
     await applyLists(
       [...many, '127.0.0.5'],
       many.map((each) => each.replace('db8', 'db9')),
     )
-    const start = performance.now()
-    for (let i = 0; i < 20; i++) expect(await status('127.0.0.5')).toBe(200)
-    const perRequest = (performance.now() - start) / 20
+    const costOfOne = async () => {
+      const before = processorMs(await lab.pid())
+      for (let i = 0; i < 20; i++) expect(await status('127.0.0.5')).toBe(200)
+      return (processorMs(await lab.pid()) - before) / 20
+    }
+    const cost = await costOfOne()
     expect(await status('127.0.0.6')).toBe(403)
     await applyLists([], [])
-    const from = performance.now()
-    for (let i = 0; i < 20; i++) await status('127.0.0.5')
-    expect(perRequest - (performance.now() - from) / 20).toBeLessThan(25)
+    expect(cost - (await costOfOne())).toBeLessThan(25)
   })
 
   test('of the console leaves the way of the agents open, and nothing else', async () => {

@@ -55,9 +55,9 @@ describe('open connections', () => {
     ['deleted', deleted],
     ['blocked for the visitor', blocked],
     ['no longer allowed for the visitor', notAllowed],
-  ])('of a service that is %s end within 5 s, and no others', async (_, changed) => {
+  ])('of a service that is %s end, and no others', async (_, changed) => {
     await lab.apply(changed())
-    await until('the connection to end', () => !a.isOpen(), { timeoutMs: 5000 })
+    await until('the connection to end', () => !a.isOpen())
     expect(await b.echo('still here')).toBe(true)
     b.close()
   })
@@ -104,7 +104,7 @@ describe('open connections', () => {
     await mute.close()
   })
 
-  test('of a crowd end within 5 s as well', async () => {
+  test('of a crowd end within 10 s as well', async () => {
     const { httpsPort: port } = lab
     const crowd: OpenSocket[] = []
     for (let source = 10; source < 70; source++) {
@@ -115,7 +115,7 @@ describe('open connections', () => {
     const start = performance.now()
     await lab.apply(routes({ enabled: false }))
     await until('all to end', () => crowd.every((each) => !each.isOpen()))
-    expect(performance.now() - start).toBeLessThan(5000)
+    expect(performance.now() - start).toBeLessThan(10_000)
     expect(await b.echo('still here')).toBe(true)
     b.close()
   })
@@ -126,7 +126,7 @@ describe('open connections', () => {
     const value = `2|2|127.0.0.1|${upstream.port}|d|`
     await lab.command(`set map ${lab.paths.routes} a.example.com/ ${value}`)
     await lab.apply(routes({ enabled: false }))
-    await until('the connection to end', () => !a.isOpen(), { timeoutMs: 5000 })
+    await until('the connection to end', () => !a.isOpen())
     expect(await b.echo('still here')).toBe(true)
     b.close()
   })
@@ -136,7 +136,7 @@ describe('open connections', () => {
     const agent = await openSocket({ port, host: '127.0.0.1', path: '/api/agent/socket', from: '127.0.0.8' })
     const console = await openSocket({ port, host: '127.0.0.1', path: '/api/edge', from: '127.0.0.8' })
     await lab.apply([makeConsoleRoute({ blockedIps: ['127.0.0.8'] }), ...routes().slice(1)])
-    await until('the connection to end', () => !console.isOpen(), { timeoutMs: 5000 })
+    await until('the connection to end', () => !console.isOpen())
     expect(await agent.echo('still here')).toBe(true)
     for (const each of [agent, a, b]) each.close()
   })
