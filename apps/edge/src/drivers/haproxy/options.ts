@@ -34,6 +34,8 @@ export interface HaproxyDriverOptions {
   maxConnections?: number
   /** Seconds of silence, where they are not as usual. */
   timeouts?: Partial<HaproxyTimeouts>
+  /** Seconds until a backend has taken a connection; twice this is what a visitor waits at most for our page. */
+  connectTimeout?: number
   /** The base of the name of the systemd scope HAProxy lives in. */
   unit?: string
 }
@@ -67,8 +69,7 @@ export async function findOptions(
     connectionsPerSource: options.connectionsPerSource ?? 500,
     logPort: log.port,
     logSecret: log.secret,
-    // Twice this is what a visitor waits at most for the page that says so.
-    connectTimeout: 4,
+    connectTimeout: options.connectTimeout ?? 4,
     timeouts: { head: 10, body: 60, idle: 3600, ...options.timeouts },
     tunnelTimeout: 3600,
   }
