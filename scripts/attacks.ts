@@ -6,12 +6,12 @@ import { ROOT } from './lib/environment.ts'
 
 const DEFAULT_MINUTES = 5
 const MOST_MINUTES = 600
-/** For the tables themselves, and for 4 GiB both ways. */
+/** For the tables themselves, and 4 GiB in each direction. */
 const SPARE_MS = 45 * 60_000
 
 /**
- * `npm run attacks [minutes] [seed]`: the tables of tests/attacks, then what they hold combined by chance. The same
- * seed tries the same combinations in the same order.
+ * `npm run attacks [minutes] [seed]`: the tables of tests/attacks, then random combinations of them. The same seed
+ * tries the same combinations in the same order.
  */
 async function attack([minutesText = String(DEFAULT_MINUTES), seedText]: readonly string[]): Promise<number> {
   const minutes = numberOf(minutesText, MOST_MINUTES)

@@ -1,6 +1,6 @@
 /**
- * The first program of every npm script here: it runs on any Node from 20 on, before anything is installed,
- * makes the machine ready for the verb, and hands over to the verb's own program under the Node of this repository.
+ * The first program of every npm script here. It runs on any Node from 20 on, before anything is installed, prepares
+ * the machine for the verb, and hands over to the verb's own program under this repository's Node.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,8 +12,8 @@ import { ROOT, StepError } from './bootstrap/step.mjs'
 import { installSystemPackages } from './bootstrap/system-packages.mjs'
 
 /**
- * What each verb needs: sets of system programs, whether the programs are built, and whether it is told
- * the administrator's password. Its program is `scripts/<verb>.ts` unless it says another.
+ * What each verb needs: sets of system programs, whether to build our programs, and whether it gets the
+ * administrator's password. Its program is `scripts/<verb>.ts` unless `script` names another.
  */
 const VERBS = {
   start: { programs: ['runtime'], build: true, password: true, script: 'scripts/dist/start.mjs' },
@@ -30,7 +30,7 @@ async function main() {
   const POSTERN_ADMIN_PASSWORD = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
   const [verb = '', ...rest] = process.argv.slice(2)
   const needs = VERBS[verb]
-  if (!needs) throw new StepError(`"${verb}" is none of ${Object.keys(VERBS).join(', ')}`)
+  if (!needs) throw new StepError(`"${verb}" is not one of ${Object.keys(VERBS).join(', ')}`)
   const down = verb === 'start' && rest.includes('--down')
   mkdirSync(join(ROOT, '.postern'), { recursive: true })
   if (!down) await installSystemPackages(needs.programs)

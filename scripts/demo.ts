@@ -14,7 +14,7 @@ import { findFreePort } from './lib/ports.ts'
 import { takeTrafficDown } from './lib/programs.ts'
 import { runInstallation } from './lib/run-installation.ts'
 
-/** Everything of the demonstration is in here, has "demo" in its name, or listens on ports of its own. */
+/** Everything the demonstration makes is in here, has "demo" in its name, or listens on its own ports. */
 const DATA_DIR = '/var/lib/postern-demo'
 const SITE_DIR = join(DATA_DIR, 'site')
 const DOMAINS = { metrics: 'metrics.demo.example', mqtt: 'mqtt.demo.example' }
@@ -24,11 +24,11 @@ const AGENT_PLACE = [`--config-dir=${join(SITE_DIR, 'agent')}`]
 
 const say = (text: string) => void process.stdout.write(text)
 
-/** `npm run demo`: an installation and a private site on this machine, until Ctrl-C; `--once` tries it and ends. */
+/** `npm run demo`: an installation and a private site on this machine, until Ctrl-C. `--once` tests it and ends. */
 async function demo(path: string, isOnce: boolean): Promise<number> {
   const { isRoot, isLinux } = observeMachine()
   if (!isRoot || !isLinux)
-    throw new CommandError('the demonstration makes networks, so it needs root on Linux')
+    throw new CommandError('the demonstration creates networks, so it needs root on Linux')
   const holder = findHolder(installationPaths(DATA_DIR).starterPid)
   if (holder) throw new CommandError(`the demonstration is already running (pid ${holder.pid})`)
   await sweep(path)
@@ -45,7 +45,7 @@ async function demo(path: string, isOnce: boolean): Promise<number> {
     })
   } finally {
     await sweep(path)
-    say('Everything of the demonstration is removed.\n')
+    say('The demonstration is removed.\n')
   }
   return enough
 
@@ -55,7 +55,7 @@ async function demo(path: string, isOnce: boolean): Promise<number> {
   }
 }
 
-/** Ports beside those of a real installation, so that both can run at once. */
+/** Other ports than a real installation's, so that both can run at once. */
 async function chooseSettings(path: string, password: string): Promise<Environment> {
   return {
     PATH: path,
@@ -88,12 +88,12 @@ async function present(settings: Environment, password: string, isOnce: boolean)
   say(
     `\nConsole: ${origin}/   admin / ${password}\n\nFrom this machine:\n\n${visits.map(renderVisit).join('\n')}\n`,
   )
-  say(faults === 0 ? 'Both were tried just now and answer.\n' : '')
-  if (!isOnce) say('Ctrl-C removes all of it.\n')
+  say(faults === 0 ? 'Both were tested just now and answer.\n' : '')
+  if (!isOnce) say('Ctrl-C removes everything.\n')
   return faults === 0 ? 0 : 1
 }
 
-/** The token goes by the environment, which only root can see. */
+/** Passes the token in the environment, which only root can see. */
 async function connectSite(url: string, fingerprint: string, token: string): Promise<string> {
   const flags = [`--url=${url}`, `--fingerprint=${fingerprint}`, '--interface=postern-demo-n', '--no-service']
   const [program = '', ...args] = inSite(NODE, AGENT, 'connect', ...flags, ...AGENT_PLACE)
@@ -110,7 +110,7 @@ async function check(visits: readonly Visit[]): Promise<number> {
   return faults.filter(Boolean).length
 }
 
-/** Takes away whatever a demonstration left, also one that was killed. */
+/** Removes whatever a demonstration left behind, even one that was killed. */
 async function sweep(path: string): Promise<void> {
   if (existsSync(SITE_DIR))
     await runArgv(inSite(NODE, AGENT, 'disconnect', ...AGENT_PLACE), { timeoutMs: 20_000 })

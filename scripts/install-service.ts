@@ -26,9 +26,9 @@ import {
 
 const UNIT_DIR = '/etc/systemd/system'
 
-/** `npm run install-service`: units that start server and edge at boot. `--print` shows them and changes nothing. */
+/** `npm run install-service`: installs units that start server and edge at boot. `--print` only shows them. */
 async function installService(environment: Environment, args: readonly string[]): Promise<number> {
-  // Values of an earlier installation stay unless the environment has another one now.
+  // The values of an earlier installation stay unless the environment overrides them.
   const values = { ...readUnitSettings(), ...ownSettings(environment) }
   const settings = parseSettings(values)
   const { programDir } = installationPaths(settings.POSTERN_DATA_DIR)
@@ -44,8 +44,8 @@ async function installService(environment: Environment, args: readonly string[])
     for (const name of UNITS) process.stdout.write(`# ${UNIT_DIR}/${name}\n${unit(name)}\n`)
     return 0
   }
-  if (!isSystemdThere()) throw new CommandError('systemd does not run here: start it with npm start')
-  if (process.getuid?.() !== 0) throw new CommandError('units are written by root only: use sudo')
+  if (!isSystemdThere()) throw new CommandError('systemd does not run here: use npm start instead')
+  if (process.getuid?.() !== 0) throw new CommandError('only root can write units: use sudo')
   await install(values, () => {
     for (const name of UNITS) writeFileSync(join(UNIT_DIR, name), unit(name), { mode: 0o644 })
   })
@@ -67,7 +67,7 @@ async function install(values: Record<string, string>, writeUnits: () => void): 
   )
   const { paths, settings } = installation
   await stopStarter(paths.starterPid)
-  // Units that run hold the ports themselves.
+  // Running units hold the ports themselves.
   if ((await listActiveUnits()).length === 0) await assertPortsFree(settings, true)
   writeUnits()
   writeSettingsFile(kept)

@@ -1,7 +1,7 @@
 import { runCommand } from './lib/command.ts'
 import { prepareInstallation } from './lib/installation.ts'
 
-/** The step before server and edge in their units: users and data directory, as `npm start` makes them. */
+/** Runs before server and edge in their units: makes users and data directory as `npm start` does. */
 await runCommand(async () => {
   await prepareInstallation(process.env)
   return 0

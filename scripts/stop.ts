@@ -6,7 +6,7 @@ import { takeTrafficDown } from './lib/programs.ts'
 import { stopStarter } from './lib/running.ts'
 import { readUnitSettings, stopUnits } from './lib/systemd.ts'
 
-/** `npm stop`: ends server and edge, however they were started, and then the traffic too. */
+/** `npm stop`: stops server and edge, however they were started, and then the traffic too. */
 async function stop(own: Environment): Promise<number> {
   const machine = observeMachine()
   const environment = machine.isRoot ? { ...readUnitSettings(), ...own } : own
@@ -14,11 +14,11 @@ async function stop(own: Environment): Promise<number> {
   const wasStarted = await stopStarter(installationPaths(settings.POSTERN_DATA_DIR).starterPid)
   const wasService = machine.isRoot && (await stopUnits())
   process.stdout.write(
-    wasStarted || wasService ? 'Server and edge are stopped.\n' : 'Server and edge did not run.\n',
+    wasStarted || wasService ? 'Server and edge are stopped.\n' : 'Server and edge were not running.\n',
   )
   if (findEdgeObstacle(machine)) return 0
   await takeTrafficDown(environmentOf(environment, machine))
-  process.stdout.write('HAProxy, the tunnel and the rules of the firewall are gone.\n')
+  process.stdout.write('HAProxy, the tunnel and the firewall rules are removed.\n')
   return 0
 }
 

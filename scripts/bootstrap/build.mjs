@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { ROOT, say, step } from './step.mjs'
 
-/** What every bundle is made of. */
+/** Part of every bundle. */
 const OWN = ['packages', 'scripts/lib/bundle.ts', 'package-lock.json']
 
-/** What is built before it can be used, from what, and the file that shows that it is there. */
+/** What to build, from which sources, and the file that shows that it exists. */
 const BUILDS = [
   {
     name: 'console',

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { ROOT } from './step.mjs'
 
 /**
- * Runs a program of the repository with our Node and answers with its exit code. Signals go through to it.
+ * Runs a program of the repository with our Node and returns its exit code. Passes signals on to it.
  * `more` is added to its environment.
  */
 export function handOver(script, args, more = {}) {
@@ -16,7 +16,7 @@ export function handOver(script, args, more = {}) {
     stdio: 'inherit',
   })
   giveMemoryBack()
-  // On a terminal the child gets Ctrl-C itself, like everyone in the group; sending it twice would hurry it.
+  // On a terminal the child gets Ctrl-C itself, as part of the group; a second one would hurry it.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ export function handOver(script, args, more = {}) {
   })
 }
 
-/** This process only waits from now on, perhaps for months: what it needed to look at the sources is not kept. */
+/** From now on this process only waits, perhaps for months, so it frees what it needed to look at the sources. */
 function giveMemoryBack() {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { ROOT, say, step } from './step.mjs'
 
 /**
- * True when what npm wrote down after its last install is what package-lock.json asks for, and each package of this
- * repository can be found by its name.
+ * True when what npm recorded after its last install matches package-lock.json, and each package of this repository
+ * can be found by its name.
  */
 export function isInstalled(lock, installed, isThere = (path) => existsSync(join(ROOT, path))) {
   return Object.entries(lock.packages).every(([path, wanted]) => {

@@ -1,21 +1,21 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 
-/** Fields 50 and 51 of /proc/PID/stat: where the environment that a process was started with begins and ends. */
+/** Fields 50 and 51 of /proc/PID/stat: where the environment that a process started with begins and ends. */
 const ENV_START = 50
 const ENV_END = 51
 
 /**
- * Takes a variable out of this process and answers with its value. Deleting it alone would leave it in
- * /proc/PID/environ for as long as the process lives, so its place there is blotted out.
+ * Removes a variable from this process and returns its value. Deleting it alone would leave it in /proc/PID/environ
+ * for as long as the process lives, so it is overwritten there.
  */
 export function takeFromEnvironment(name) {
   const value = process.env[name]
   delete process.env[name]
-  if (value !== undefined) blot(name)
+  if (value !== undefined) overwrite(name)
   return value
 }
 
-function blot(name) {
+function overwrite(name) {
   let memory
   try {
     memory = openSync('/proc/self/mem', 'r+')
@@ -27,7 +27,7 @@ function blot(name) {
     const length = bytes.indexOf(0, from) - from
     if (from > 0 && length > 0) writeSync(memory, Buffer.alloc(length), 0, length, start - 1 + from)
   } catch {
-    // No /proc, or one that cannot be written to: what was given to this process stays visible to its own user.
+    // Without a writable /proc the value stays visible to this process's own user.
   } finally {
     if (memory !== undefined) closeSync(memory)
   }

@@ -9,8 +9,8 @@ const removeOurs = () => {
 }
 
 /**
- * Runs an installation in a way that leaves the named services, which were not on the machine before it,
- * neither running nor started at the next boot. A policy that the machine already has stays as it is.
+ * Runs an installation so that the named services, which are new to the machine, neither run afterwards nor start at
+ * the next boot. A policy that the machine already has stays as it is.
  */
 export async function withoutStartingServices(services, install) {
   removeOurs()

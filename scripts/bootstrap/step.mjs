@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const LOG = join(ROOT, '.postern', 'bootstrap.log')
 
-/** Why the machine could not be made ready; `message` is one line. */
+/** Why the machine could not be prepared. `message` is one line. */
 export class StepError extends Error {
   code = 'bootstrap'
 }
 
 export const say = (line) => process.stdout.write(`${line}\n`)
 
-/** The last line of the log that looks like the reason, cut to one screen line. */
+/** The last line of the log that looks like the reason, shortened to one screen line. */
 export function reasonIn(log) {
   const lines = log.split('\n').map((line) => line.trim())
   const telling = lines.filter((line) => /\b(error|err!|unable|failed|cannot|could not)\b/i.test(line))
@@ -21,8 +21,8 @@ export function reasonIn(log) {
 }
 
 /**
- * Runs one program with its output in the log file; resolves to its output when it failed and undefined when
- * it went well. A program that exceeds `seconds` is ended and counts as failed.
+ * Runs one program with its output in the log file. Resolves to the output when it failed, and to undefined when it
+ * succeeded. Ends a program that takes longer than `seconds`; that counts as failed.
  */
 export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
   const log = openSync(LOG, 'w')
@@ -47,5 +47,5 @@ export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
 export async function step(what, program, args, options) {
   const failure = await attempt(program, args, options)
   if (failure !== undefined)
-    throw new StepError(`${what} failed: ${reasonIn(failure)} (all of it in ${relative(process.cwd(), LOG)})`)
+    throw new StepError(`${what} failed: ${reasonIn(failure)} (full log: ${relative(process.cwd(), LOG)})`)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { withoutStartingServices } from './quiet-services.mjs'
 import { attempt, reasonIn, StepError, say } from './step.mjs'
 
-/** For each set, the program that shows that a Debian package is there. */
+/** For each set, programs and the Debian packages that provide them. */
 const SETS = {
   runtime: {
     haproxy: 'haproxy',
@@ -31,7 +31,7 @@ const SETS = {
   },
 }
 
-/** Packages whose programs Debian would run as services of its own. */
+/** Packages whose programs Debian would start as services. */
 const SERVICES = ['haproxy', 'mosquitto', 'prometheus-node-exporter', 'nftables']
 
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`
@@ -48,7 +48,7 @@ export function hasProgram(name, path = PATH) {
   })
 }
 
-/** The libraries of the machine's own architecture lie in a folder named after it. */
+/** The libraries for the machine's architecture are in a folder named after it. */
 function hasLibrary(file) {
   const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
   const triplets = readdirSync('/usr/lib').filter((name) => name.includes('-linux-'))
@@ -87,7 +87,7 @@ async function aptInstall(packages) {
   const install = () =>
     attempt('apt-get', [...args, '--no-install-recommends', ...packages], { seconds: 300, env: APT })
   if ((await install()) === undefined) return
-  // Package lists that are empty or old are the usual reason; they are fetched only then.
+  // The usual reason is empty or old package lists, so fetch them only then.
   const update = await attempt('apt-get', ['-o', 'Acquire::Retries=2', 'update'], { seconds: 120, env: APT })
   const failure = await install()
   if (failure === undefined) return
@@ -98,8 +98,8 @@ async function aptInstall(packages) {
 }
 
 /**
- * Installs what is missing, as root on Debian or Ubuntu. Elsewhere it does nothing: `npm start` then says
- * what it goes without, and the tests fail.
+ * Installs what is missing, as root on Debian or Ubuntu. Elsewhere it does nothing: `npm start` then says what is
+ * missing, and the tests fail.
  */
 export async function installSystemPackages(sets) {
   if (sets.length === 0 || process.platform !== 'linux' || process.getuid() !== 0 || !isDebian()) return

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { createExec, must, run } from '@postern/host/exec'
 
 /**
- * The private site: a network namespace that reaches this machine by one cable, and that nothing else reaches.
- * The addresses are of the range that is kept for examples.
+ * The private site: a network namespace with one cable to this machine, which nothing else reaches. The addresses are
+ * from the range reserved for examples.
  */
 const NAMESPACE = 'postern-demo'
 const CABLE = { here: 'postern-demo-h', there: 'postern-demo-s' }
@@ -30,7 +30,7 @@ export async function makeSite(): Promise<void> {
     await must('ip', args)
 }
 
-/** Two programs of Debian that know nothing of Postern. */
+/** Two of Debian's programs that know nothing of Postern. */
 export async function startSitePrograms(dir: string): Promise<void> {
   const configuration = join(dir, 'mosquitto.conf')
   // Mosquitto does not start with a WebSocket listener alone.
@@ -41,12 +41,12 @@ export async function startSitePrograms(dir: string): Promise<void> {
   await startInSite('prometheus-node-exporter', [address], join(dir, 'exporter.log'))
 }
 
-/** Whoever takes the site away ends it. */
+/** The program runs until `removeSite`. */
 async function startInSite(program: string, args: readonly string[], log: string): Promise<void> {
   await createExec(inSite()).startDetached(program, args, { stdoutFile: log, stderrFile: log })
 }
 
-/** Ends everything that runs in the site, and takes it away. Nothing happens when there is none. */
+/** Ends everything that runs in the site and removes it. Does nothing when there is none. */
 export async function removeSite(): Promise<void> {
   const { stdout } = await run('ip', ['netns', 'pids', NAMESPACE])
   for (const pid of stdout.split('\n').filter(Boolean)) await run('kill', ['-9', pid])

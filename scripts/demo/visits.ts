@@ -33,11 +33,11 @@ export function renderVisit({ title, args }: Visit): string {
   return `  # ${title}\n  curl ${words.join(' ')}\n`
 }
 
-/** @returns undefined when the answer is as it must be within some seconds, else what came instead, cut short */
+/** @returns undefined when the right answer comes within some seconds, else the start of what came instead */
 export async function findFault({ args, expected }: Visit): Promise<string | undefined> {
   const deadline = performance.now() + 10_000
   for (;;) {
-    // curl ends an upgraded connection by its time limit, so the answer counts and not the exit code.
+    // curl ends an upgraded connection with its time limit, so the answer counts, not the exit code.
     const { stdout, stderr } = await run('curl', args, { timeoutMs: 15_000 })
     if (expected.test(stdout)) return undefined
     if (performance.now() > deadline) return `${stdout}${stderr}`.trim().slice(0, 200) || 'no answer'

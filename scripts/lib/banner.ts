@@ -32,7 +32,7 @@ export function renderBanner(banner: Banner): string {
   return `${lines.join('\n')}\n`
 }
 
-/** One line when all is well, else one line for each part that is not. */
+/** One line when everything works, else one line for each part. */
 export function renderDataPlane(dataPlane: DataPlane): string {
   const parts = Object.values(dataPlane)
   if (parts.every(({ state }) => state === 'ok'))
@@ -46,5 +46,5 @@ export function renderDataPlane(dataPlane: DataPlane): string {
 
 export const renderHint = (withEdge: boolean) =>
   withEdge
-    ? '\nCtrl-C stops server and edge, and traffic goes on. `npm stop` ends the traffic too.\n'
+    ? '\nCtrl-C stops server and edge; traffic continues. `npm stop` ends the traffic too.\n'
     : '\nCtrl-C stops the server.\n'

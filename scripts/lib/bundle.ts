@@ -5,14 +5,13 @@ export interface Bundle {
   input: string
   /** The one file that it becomes. */
   file: string
-  /** For what it is compiled, and what is put in place of names. */
+  /** The target to compile for, and what replaces names. */
   transform: RolldownOptions['transform']
   output?: OutputOptions
 }
 
 /**
- * Packs a program and all that it imports into one file. Names stay as they are written, so that a stack trace says
- * where it was.
+ * Bundles a program with all its imports into one file. Names stay as written, so a stack trace says where it was.
  */
 export async function writeBundle({ input, file, transform, output }: Bundle): Promise<void> {
   const bundle = await rolldown({ input, platform: 'node', ...(transform && { transform }) })
@@ -21,13 +20,13 @@ export async function writeBundle({ input, file, transform, output }: Bundle): P
   console.log(file)
 }
 
-/** What our own Node runs: server, edge and starter. The map is read by `node --enable-source-maps` only. */
+/** A bundle for our own Node: server, edge and starter. Only `node --enable-source-maps` reads the map. */
 export function writeOwnBundle(input: string, file: string): Promise<void> {
   const output = { sourcemap: true, comments: false, plugins: [IN_ONE_BYTE] }
   return writeBundle({ input, file, transform: { target: 'node26' }, output })
 }
 
-/** One character beyond Latin 1 makes V8 keep two bytes for each one of the program, for as long as it runs. */
+/** One character beyond Latin 1 makes V8 use two bytes for every character of the program while it runs. */
 const IN_ONE_BYTE: Plugin = {
   name: 'in-one-byte',
   generateBundle(_options, files) {

@@ -23,19 +23,19 @@ import type { Identities, Identity } from './users.ts'
 const ROOT: Identity = { uid: 0, gid: 0 }
 
 /**
- * Makes the data directory as installation.ts describes it; what is right already stays untouched.
- * @param identities absent without root: everything then belongs to the one who starts
+ * Makes the data directory as installation.ts describes it. What is right already stays untouched.
+ * @param identities absent without root: everything then belongs to the user who starts Postern
  */
 export function prepareDataDir(dataDir: string, identities?: Identities): void {
   const paths = installationPaths(dataDir)
   makeOuter(dataDir)
   makeDirectory(paths.serverDir, 0o700, identities?.server)
-  // Set-group-id, so that the server's socket gets the group of HAProxy, of which the server is no member.
+  // Set-group-id, so that the server's socket gets HAProxy's group, which the server does not belong to.
   const runOwner = identities && { uid: identities.server.uid, gid: identities.proxy.gid }
   makeDirectory(paths.runDir, runOwner ? 0o2750 : 0o750, runOwner)
   makeDirectory(paths.edgeDir, 0o700, identities && ROOT)
   if (identities) {
-    // The edge looks after what is in it; shut in by its unit, it could not make the directory itself.
+    // The edge manages what is in it, but confined by its unit it could not make the directory itself.
     makeDirectory(paths.lanesDir, 0o710, { uid: 0, gid: identities.proxy.gid })
     makeDirectory(paths.programDir, 0o755, ROOT)
   }
@@ -50,15 +50,15 @@ function makeOuter(dataDir: string): void {
   }
   const { uid, gid, mode } = statSync(dataDir)
   const isMine = uid === (process.getuid?.() ?? uid)
-  // Many users have a group of their own, which may write to all that they make.
+  // Many users have a private group, which may write to everything they make.
   const isOthersToo = mode & 0o002 || (mode & 0o020 && gid !== (process.getgid?.() ?? gid))
   if (!isMine || isOthersToo)
     throw new CommandError(
-      `${dataDir} must belong to the user who starts Postern, and nobody else may write to it: set POSTERN_DATA_DIR to another directory`,
+      `${dataDir} must belong to the user who starts Postern and be writable by that user only: set POSTERN_DATA_DIR to another directory`,
     )
 }
 
-/** Whoever may rename a directory above has root write into, and HAProxy start from, one of their own. */
+/** A user who may rename a directory above could make root write into, and HAProxy start from, another one. */
 function assertNobodySwaps(dataDir: string): void {
   if (process.getuid?.() !== 0) return
   const above = listAbove(dataDir).filter((path) => existsSync(path))
@@ -66,21 +66,21 @@ function assertNobodySwaps(dataDir: string): void {
   for (const path of new Set([...above, real, ...listAbove(real)])) {
     if (path === dataDir) continue
     const { uid, gid, mode } = statSync(path)
-    // In a sticky directory like /tmp nobody renames what is another's.
+    // In a sticky directory like /tmp users can rename only what is theirs.
     const isOthersToo = (mode & 0o002 || (mode & 0o020 && gid !== 0)) && !(mode & 0o1000)
     if (uid !== 0 || isOthersToo)
       throw new CommandError(
-        `${path} belongs to somebody else, or others may write to it, who could put another directory in the place of ${dataDir}: set POSTERN_DATA_DIR to another directory`,
+        `${path} must belong to root and be writable by root only, or other users could replace ${dataDir}: set POSTERN_DATA_DIR to another directory`,
       )
   }
 }
 
-/** The directories that a path lies in, the nearest first. */
+/** The directories above a path, the nearest first. */
 function listAbove(path: string): string[] {
   return path === '/' ? [] : [dirname(path), ...listAbove(dirname(path))]
 }
 
-/** Not `recursive: true`: that never ends below /proc and its like, where a directory cannot be made. */
+/** Not `recursive: true`, which never returns below /proc and the like, where it cannot make a directory. */
 function makeWithParents(path: string): void {
   if (existsSync(path)) return
   makeWithParents(dirname(path))
@@ -95,7 +95,7 @@ function makeDirectory(path: string, mode: number, owner?: Identity): void {
   })
 }
 
-/** What the edge shows to the server; made once, read by root and by the server only. */
+/** The edge's token for the server. Made once; only root and the server can read it. */
 function makeEdgeToken(path: string, owner?: Identity): void {
   tryTo(`write ${path}`, () => {
     if (!existsSync(path)) {
@@ -117,16 +117,15 @@ function tryTo(what: string, action: () => void): void {
 }
 
 /**
- * Gives a directory to a user; one that came from a backup, or from a start without root, with all that is in it.
- * In a directory that is the user's own already, nothing is touched: the user may have put there what leads to
- * files of root.
+ * Gives a directory to a user. One from a backup, or from a start without root, with everything in it. In a directory
+ * that is already the user's it touches nothing: the user may have put links to root's files there.
  * @throws CommandError for a file that also has a name elsewhere
  */
 function giveDirectory(path: string, owner: Identity): void {
   const { uid, gid } = statSync(path)
   if (uid === owner.uid && gid === owner.gid) return
   if (uid !== owner.uid) {
-    // From here on nobody else comes in.
+    // From here on no other user can enter.
     chownSync(path, 0, 0)
     chmodSync(path, 0o700)
     giveContents(path, owner)
@@ -134,7 +133,7 @@ function giveDirectory(path: string, owner: Identity): void {
   chownSync(path, owner.uid, owner.gid)
 }
 
-/** Each step starts from an open directory, so that one which is swapped for a link meanwhile leads nowhere. */
+/** Each step starts from an open directory, so swapping one for a link meanwhile has no effect. */
 function giveContents(path: string, owner: Identity, flags = 0): void {
   const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | flags)
   try {
@@ -143,7 +142,9 @@ function giveContents(path: string, owner: Identity, flags = 0): void {
       const inside = `${here}/${entry.name}`
       if (entry.isDirectory()) giveContents(inside, owner, constants.O_NOFOLLOW)
       else if (lstatSync(inside).nlink > 1)
-        throw new CommandError(`${basename(inside)} has another name outside of ${path}: copy it instead`)
+        throw new CommandError(
+          `${basename(inside)} is a hard link to a file outside ${path}: copy the file instead`,
+        )
       lchownSync(inside, owner.uid, owner.gid)
     }
   } finally {

@@ -8,13 +8,13 @@ export const ROOT = join(import.meta.dirname, '../..')
 
 export type Environment = Record<string, string | undefined>
 
-/** The environment that this process was started with. The admin's password is not in the process's own any more. */
+/** The environment that this process started with. Removes the admin's password from the process itself. */
 export function takeEnvironment(): Environment {
   const password = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
   return { ...process.env, ...(password && { POSTERN_ADMIN_PASSWORD: password }) }
 }
 
-/** The settings as the starter reads them: without root the data directory is below the user's own. */
+/** The settings as the starter reads them. Without root the data directory is below the user's home. */
 export function readSettings(environment: Environment, { isRoot }: Machine): Settings {
   return parseSettings(withDataDir(environment, isRoot))
 }
@@ -24,7 +24,7 @@ function withDataDir(environment: Environment, isRoot: boolean): Environment {
   return { ...environment, POSTERN_DATA_DIR: join(homedir(), '.local/share/postern') }
 }
 
-/** What our programs need of the environment, and nothing else; the admin's password goes another way. */
+/** The part of the environment that our programs need, without the admin's password. */
 export function environmentOf(environment: Environment, { isRoot }: Machine): Record<string, string> {
   const settings = withDataDir(environment, isRoot)
   const names = Object.keys(settings).filter(

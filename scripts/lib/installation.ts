@@ -13,14 +13,15 @@ export interface Installation {
   machine: Machine
   settings: Settings
   paths: InstallationPaths
-  /** Absent when everything runs as the one who starts it. */
+  /** Absent when everything runs as the user who starts it. */
   identities: Identities | undefined
   /** Why no edge runs here. */
   obstacle: string | undefined
 }
 
 /**
- * Reads the settings, makes users and data directory, and lays the admin's password down for the first start. Safe to run again and again.
+ * Reads the settings, makes the users and the data directory, and stores the admin's password for the first start.
+ * Safe to repeat.
  * @throws SettingsError, CommandError
  */
 export async function prepareInstallation(environment: Environment): Promise<Installation> {
@@ -28,24 +29,24 @@ export async function prepareInstallation(environment: Environment): Promise<Ins
   const settings = readSettings(environment, machine)
   if (machine.missingCapabilities.length > 0)
     throw new CommandError(
-      `root has no ${machine.missingCapabilities.join(', ')} here: give the container these capabilities, or start it as an ordinary user to look at the console only`,
+      `root has no ${machine.missingCapabilities.join(', ')} here: give the container these capabilities, or start Postern as an ordinary user to try the console only`,
     )
   const obstacle = findEdgeObstacle(machine)
   const identities = obstacle ? undefined : await ensureUsers()
   prepareDataDir(settings.POSTERN_DATA_DIR, identities)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
-  layDownPassword(paths, settings.POSTERN_ADMIN_PASSWORD, identities?.server)
+  storeFirstPassword(paths, settings.POSTERN_ADMIN_PASSWORD, identities?.server)
   return { environment, machine, settings, paths, identities, obstacle }
 }
 
 /**
- * Lays the admin's password down where only the server reads it, for the start that makes the account. Once there is a
- * database it is the truth, and nothing is written.
+ * Stores the admin's password where only the server can read it, for the start that creates the account. Writes nothing
+ * once there is a database: then that has the password.
  * @param owner absent without root: the file is then this user's
  */
-function layDownPassword(paths: InstallationPaths, password: string | null, owner?: Identity): void {
+function storeFirstPassword(paths: InstallationPaths, password: string | null, owner?: Identity): void {
   if (password === null || existsSync(paths.database)) return
-  // One of a start that never came to its end. The new file is nobody's link.
+  // Left by a start that did not finish. The new file cannot be a link.
   rmSync(paths.firstPassword, { force: true })
   const file = openSync(paths.firstPassword, 'wx', 0o600)
   try {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** What this machine lets us do. */
+/** What we may do on this machine. */
 export interface Machine {
   isRoot: boolean
   isLinux: boolean
-  /** Names of capabilities that the edge needs and root does not have here, as in many containers. */
+  /** Capabilities that the edge needs and root lacks here, as in many containers. */
   missingCapabilities: string[]
 }
 
@@ -40,8 +40,8 @@ export function listMissingCapabilities(status: string): string[] {
 /** Why the edge cannot run here, in words, or undefined when it can. */
 export function findEdgeObstacle({ isLinux, isRoot }: Machine): string | undefined {
   if (!isLinux)
-    return 'HAProxy, WireGuard and nftables are run on Linux only, so no service is reachable from outside'
+    return 'HAProxy, WireGuard and nftables run on Linux only, so no service is reachable from outside'
   if (!isRoot)
-    return 'ports below 1024, WireGuard and nftables need root, so no service is reachable from outside: start it with sudo'
+    return 'ports below 1024, WireGuard and nftables need root, so no service is reachable from outside: start Postern with sudo'
   return undefined
 }

@@ -19,7 +19,7 @@ interface PortUse extends Binding {
   isOurs: (holder: Holder | undefined) => boolean
 }
 
-/** The ports that the server takes, and with the edge those of the data plane. */
+/** The server's port, and with the edge those of the data plane. */
 function listPorts(settings: Settings, withEdge: boolean): PortUse[] {
   const { haproxyDir } = installationPaths(settings.POSTERN_DATA_DIR)
   const device = settings.POSTERN_TUNNEL_INTERFACE
@@ -69,7 +69,7 @@ function describeTaken({ setting, port, protocol }: PortUse, problem: string, ho
   return `${name} is taken by ${program}: stop it, or ${remedy}`
 }
 
-/** The code of the error that binding meets, like EADDRINUSE, or undefined when the port is free. */
+/** The error code of binding the port, like EADDRINUSE, or undefined when the port is free. */
 export function findBindError({ port, protocol, address }: Binding): Promise<string | undefined> {
   return protocol === 'tcp' ? findTcpError(port, address) : findUdpError(port, address)
 }
@@ -90,7 +90,7 @@ function findUdpError(port: number, address: string): Promise<string | undefined
   })
 }
 
-/** The first free port from `start` on; a hundred are tried. */
+/** The first free port from `start` on, out of a hundred. */
 export async function findFreePort(start: number, protocol: Protocol): Promise<number> {
   for (let port = start; port < start + 100; port++)
     if (!(await findBindError({ port, protocol, address: '0.0.0.0' }))) return port
@@ -115,7 +115,7 @@ export function parseInodes(table: string, port: number, protocol: Protocol): st
     .flatMap((fields) => fields[9] ?? [])
 }
 
-/** The programs that hold a port of this machine, as far as /proc shows them. */
+/** The programs that hold a port on this machine, as far as /proc shows them. */
 export function listHolders(port: number, protocol: Protocol): Holder[] {
   const tables = [`/proc/net/${protocol}`, `/proc/net/${protocol}6`].map(readOrEmpty)
   const inodes = new Set(tables.flatMap((table) => parseInodes(table, port, protocol)))
@@ -139,7 +139,7 @@ function listSockets(pid: string): string[] {
 
 const readOrEmpty = (path: string) => orElse(() => readFileSync(path, 'utf8'), '')
 
-/** Processes and their descriptors go away while one looks, and /proc or IPv6 may not be there: then nothing is known. */
+/** Processes and descriptors may go away meanwhile, and /proc or IPv6 may be missing: then nothing is known. */
 function orElse<T>(look: () => T, otherwise: T): T {
   try {
     return look()

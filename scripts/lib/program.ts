@@ -8,7 +8,7 @@ const READY_LIMIT = 30_000
 const STOP_LIMIT = 8_000
 const FIRST_DELAY = 100
 const MAX_DELAY = 30_000
-/** A program that lived this long starts again without a growing delay. */
+/** A program that ran this long restarts with the first delay again. */
 const STEADY = 60_000
 
 export interface ProgramOptions extends LaunchOptions {
@@ -18,9 +18,9 @@ export interface ProgramOptions extends LaunchOptions {
   onRestart: (name: string, how: string, delay: number) => void
 }
 
-/** One of our programs, started again whenever it ends by itself. */
+/** One of our programs, restarted whenever it ends by itself. */
 export class Program {
-  /** The message with which it said that it is ready; rejects when its first life ends before. */
+  /** Its message that it is ready. Rejects when its first run ends before that. */
   readonly ready: Promise<unknown>
   readonly #options: ProgramOptions
   readonly #stop = new AbortController()
@@ -44,13 +44,13 @@ export class Program {
     await this.#ended
   }
 
-  /** The first life that ends before it is ready is the last: what keeps it from starting is for a person. */
+  /** Does not restart a program that never was ready: a person must fix what keeps it from starting. */
   async #supervise(onReady: (message: unknown) => void, onFailure: (error: Error) => void): Promise<void> {
     const backoff = createBackoff({ first: FIRST_DELAY, most: MAX_DELAY, random: () => 0 })
     let wasReady = false
     while (!this.#stop.signal.aborted) {
       const born = performance.now()
-      const how = await this.#live((message) => {
+      const how = await this.#runOnce((message) => {
         wasReady = true
         onReady(message)
       })
@@ -59,13 +59,13 @@ export class Program {
       if (performance.now() - born > STEADY) backoff.reset()
       const delay = backoff.next()
       this.#options.onRestart(this.#options.name, how, delay)
-      // Rejects when it is aborted, and then the loop ends.
+      // Rejects when aborted, and then the loop ends.
       await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => undefined)
     }
   }
 
-  /** One life. @returns how it ended */
-  #live(onReady: (message: unknown) => void): Promise<string> {
+  /** One run. @returns how it ended */
+  #runOnce(onReady: (message: unknown) => void): Promise<string> {
     const child = launch(this.#options.argv, this.#options)
     this.#child = child
     if (child.stderr) createInterface({ input: child.stderr }).on('line', this.#options.onLine)

@@ -6,10 +6,10 @@ import type { Installation } from './installation.ts'
 import { Program } from './program.ts'
 import type { ProgramView } from './program-view.ts'
 
-/** As `apps/<name>/build.ts` packs them: they start sooner and need a third less memory than their sources. */
+/** Built by `apps/<name>/build.ts`. They start faster than their sources, and need a third less memory. */
 const BUNDLE = { server: 'apps/server/dist/server.mjs', edge: 'apps/edge/dist/edge.mjs' } as const
 
-/** A program that crashes must not leave its secrets on the disk; HAProxy and the tunnel get it from the edge. */
+/** A program that crashes must not leave its secrets on disk. HAProxy and the tunnel inherit this from the edge. */
 const WITHOUT_CORE = ['prlimit', '--core=0:0', '--']
 
 export type Say = (text: string) => void
@@ -47,14 +47,14 @@ function startOne(name: 'server' | 'edge', installation: Installation, argv: str
   })
 }
 
-/** Ends HAProxy, the tunnel and the firewall's table of an installation, through the edge itself. */
+/** Ends an installation's HAProxy, tunnel and firewall table, by means of the edge. */
 export async function takeTrafficDown(environment: Record<string, string>): Promise<void> {
   const argv = [...nodeArgv(ROOT, 'edge'), '--down']
   const { code, stderr } = await runArgv(argv, { timeoutMs: 30_000, env: environment })
   if (code !== 0) throw new CommandError(`could not end the traffic: ${stderr.trim()}`)
 }
 
-/** What the server says once it listens. `generatedAdmin`: only when it has just made the account's password. */
+/** What the server reports once it listens. `generatedAdmin`: only when it has just generated the password. */
 export interface ServerReady {
   generatedAdmin?: { username: string; password: string }
 }
@@ -67,7 +67,7 @@ export function parseServerReady(message: unknown): ServerReady {
   return { generatedAdmin: { username, password } }
 }
 
-/** The data plane as the edge's first message describes it. */
+/** The data plane, as the edge's first message describes it. */
 export function parseEdgeReady(message: unknown): DataPlane {
   return DataPlane.parse(fieldOf(message, 'dataPlane'))
 }
@@ -81,8 +81,8 @@ const WARN = 40
 const LEVELS: Record<number, string> = { 40: 'warning', 50: 'error', 60: 'error' }
 
 /**
- * A line of a program's log as a person on a terminal wants it: warnings and errors in words, the rest not at
- * all, and what is no log record as it is.
+ * A line of a program's log for a person at a terminal: warnings and errors in words, other records not at all, and
+ * anything else as it is.
  */
 export function formatLogLine(name: string, line: string): string | undefined {
   const record = parseRecord(line)

@@ -13,9 +13,9 @@ import { parseEdgeReady, parseServerReady, type Say, startEdge, startServer } fr
 import { assertNoServer } from './running.ts'
 
 export interface Listeners {
-  /** The server answers; the words for it are the caller's. */
+  /** The server answers. */
   onServer(banner: Banner): void
-  /** The edge has made the machine as wanted, or says which part it cannot. */
+  /** The edge has applied everything, or says which part failed. */
   onEdge(dataPlane: DataPlane): void
   warn: Say
 }
@@ -34,7 +34,7 @@ export async function runInstallation(
   const holder = takeLock(paths.starterPid)
   if (holder)
     throw new CommandError(
-      `it is already running (pid ${holder.pid}): Ctrl-C there ends it, and npm stop its traffic too`,
+      `Postern is already running (pid ${holder.pid}): press Ctrl-C there to stop it, or use npm stop to end its traffic too`,
     )
   try {
     await assertNoServer(paths.serverSocket)
@@ -76,13 +76,13 @@ async function startAll(
   const { environment, settings, obstacle } = installation
   const { POSTERN_CONSOLE_PORT: consolePort, POSTERN_DATA_DIR: dataDir } = settings
   const config = readConfig(observeNetwork(), { ...environment, POSTERN_DATA_DIR: dataDir }, ROOT)
-  // Beside each other: the edge makes the traffic of the last run before there is a server.
+  // At the same time: the edge serves the state of its last run before the server answers.
   const server = startServer(installation, view, warn)
   programs.push(server)
   const edge = obstacle === undefined ? startEdge(installation, warn) : undefined
   if (edge) programs.push(edge)
   const dataPlane = edge && isReady(edge)
-  // One that does not start is told after the server, and ends all of it.
+  // A failed start is reported after the server's, and ends both.
   dataPlane?.catch(() => undefined)
   const { generatedAdmin } = parseServerReady(await isReady(server))
   if (isOver()) return
@@ -91,7 +91,7 @@ async function startAll(
   if (dataPlane) onEdge(parseEdgeReady(await dataPlane))
 }
 
-/** A program that does not start has said why itself; this says which one it was. */
+/** A program that fails to start says why itself. This adds which one it is. */
 async function isReady(program: Program): Promise<unknown> {
   return program.ready.catch((error: unknown) => {
     throw new CommandError(messageOf(error))

@@ -5,7 +5,7 @@ import { CommandError } from './command.ts'
 
 const LIMIT = 15_000
 
-/** Ends the starter whose lock this is, and with it server and edge. @returns whether one ran */
+/** Stops the starter that holds this lock, and with it server and edge. @returns whether one ran */
 export async function stopStarter(lock: string): Promise<boolean> {
   const holder = findHolder(lock)
   if (!holder) return false
@@ -13,15 +13,14 @@ export async function stopStarter(lock: string): Promise<boolean> {
     process.kill(holder.pid, 'SIGTERM')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EPERM')
-      throw new CommandError(`it was started by another user (pid ${holder.pid}): use sudo`)
+    if (code === 'EPERM') throw new CommandError(`another user started Postern (pid ${holder.pid}): use sudo`)
     if (code !== 'ESRCH') throw error
   }
   const deadline = performance.now() + LIMIT
   while (isAlive(holder)) {
     if (performance.now() > deadline)
       throw new CommandError(
-        `pid ${holder.pid} did not end within ${LIMIT / 1000} s: look at it, then kill it`,
+        `pid ${holder.pid} did not end within ${LIMIT / 1000} s: check what it does, then kill it`,
       )
     await sleep(50)
   }
@@ -30,7 +29,7 @@ export async function stopStarter(lock: string): Promise<boolean> {
 
 export async function assertNoServer(socketPath: string): Promise<void> {
   if (await isAnswered(socketPath))
-    throw new CommandError(`a server already answers on ${socketPath}: npm stop ends it`)
+    throw new CommandError(`a server already answers on ${socketPath}: stop it with npm stop`)
 }
 
 /** @throws CommandError when no server answers within 30 s */

@@ -14,12 +14,12 @@ interface FileReport {
   /** Its path. */
   name: string
   status: string
-  /** Why the file, or what it does before all its tests, failed; else empty. */
+  /** Why the file, or its setup, failed; else empty. */
   message: string
   assertionResults: readonly TestReport[]
 }
 
-/** The fields of Vitest's JSON report that count. */
+/** The fields that we use of Vitest's JSON report. */
 export interface VitestReport {
   numPassedTests: number
   numFailedTests: number
@@ -28,7 +28,7 @@ export interface VitestReport {
   testResults: readonly FileReport[]
 }
 
-/** A skipped test counts as failed, and so does a file that could not be loaded, and a run without any test. */
+/** A skipped test counts as failed, like a file that could not be loaded and a run without any test. */
 export function tallyVitest(report: VitestReport | undefined): Tally {
   if (!report) return { passed: 0, failed: 1 }
   const broken = report.testResults.filter(isBroken).length
@@ -36,7 +36,7 @@ export function tallyVitest(report: VitestReport | undefined): Tally {
   return { passed: report.numPassedTests, failed: failed === 0 && report.numPassedTests === 0 ? 1 : failed }
 }
 
-/** Each failed or skipped test, and each file that could not be loaded, with the first line of its reason. */
+/** Each failed or skipped test, and each file that could not be loaded, with the first line of the reason. */
 export function listFailures(report: VitestReport | undefined): string[] {
   return (report?.testResults ?? []).flatMap((file) => {
     const tests = file.assertionResults.filter(({ status }) => status !== 'passed')
@@ -53,7 +53,7 @@ const isBroken = (file: FileReport) => file.status === 'failed' && file.assertio
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
-/** A checker that has no tests of its own is one test. An exit code that the report does not explain is a failure. */
+/** A checker without tests of its own counts as one test. An exit code that the report does not explain is a failure. */
 export function tallyExit(code: number, tally: Tally = { passed: code === 0 ? 1 : 0, failed: 0 }): Tally {
   return code !== 0 && tally.failed === 0 ? { ...tally, failed: 1 } : tally
 }

@@ -8,17 +8,17 @@ export const SERVER_UNIT = 'postern-server.service'
 const EDGE_UNIT = 'postern-edge.service'
 export const UNITS = [SERVER_UNIT, EDGE_UNIT] as const
 
-/** Where the units read their settings. */
+/** The units' settings. */
 export const SETTINGS_FILE = '/etc/postern/environment'
 
-/** What the units were installed with; nothing where they are not. Needs root. */
+/** The settings of the installed units; empty when there are none. Needs root. */
 export function readUnitSettings(): Record<string, string> {
   return existsSync(SETTINGS_FILE) ? parseEnvironmentFile(readFileSync(SETTINGS_FILE, 'utf8')) : {}
 }
 
 export const isSystemdThere = () => existsSync('/run/systemd/system')
 
-/** The units of ours that run now, or that systemd is about to start again. */
+/** Our units that run now, or that systemd is about to restart. */
 export async function listActiveUnits(): Promise<string[]> {
   if (!isSystemdThere()) return []
   const states = await Promise.all(UNITS.map((unit) => run('systemctl', ['is-active', unit])))
@@ -26,8 +26,8 @@ export async function listActiveUnits(): Promise<string[]> {
 }
 
 /**
- * Starts the edge anew and waits until it has made the machine as wanted, or says which part it cannot.
- * @throws CommandError when it does not come up; systemd goes on trying
+ * Restarts the edge and waits until it has applied everything, or says which part failed.
+ * @throws CommandError when it does not come up; systemd keeps trying
  */
 export async function restartEdgeUnit(): Promise<DataPlane> {
   const restarted = await run('systemctl', ['restart', EDGE_UNIT], { timeoutMs: 60_000 }).catch(orTooLate)
@@ -37,12 +37,12 @@ export async function restartEdgeUnit(): Promise<DataPlane> {
   return parseEdgeReady(JSON.parse(said))
 }
 
-/** Stops our units; the traffic goes on, because it is in none of them. @returns whether one ran */
+/** Stops our units. Traffic continues, because no unit contains it. @returns whether one ran */
 export async function stopUnits(): Promise<boolean> {
   const active = await listActiveUnits()
   if (active.length === 0) return false
   await must('systemctl', ['stop', ...active], { timeoutMs: 60_000 })
-  // One that failed while it was stopped is stopped as well; one that did not fail has nothing to forget.
+  // A unit may have failed while stopping: it is stopped all the same.
   await run('systemctl', ['reset-failed', ...active])
   return true
 }
@@ -51,7 +51,7 @@ function orTooLate(error: unknown): undefined {
   if (!(error instanceof ExecTimeoutError)) throw error
 }
 
-/** A unit with its `@NAME@` marks filled in. @throws on a path that a unit file cannot hold as it is */
+/** Fills in the `@NAME@` marks of a unit. @throws on a path with characters that a unit file would not keep */
 export function renderUnit(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/@([A-Z_]+)@/g, (mark, name: string) => {
     const value = values[name]

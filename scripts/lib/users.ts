@@ -7,13 +7,13 @@ export interface Identity {
   gid: number
 }
 
-/** Whose the parts of the data directory are. */
+/** Who owns the parts of the data directory. */
 export interface Identities {
   server: Identity
   proxy: Identity
 }
 
-/** The system users of an installation, made when they are missing. Needs root. */
+/** The system users of an installation, created when missing. Needs root. */
 export async function ensureUsers(): Promise<Identities> {
   return { server: await ensureUser(SYSTEM_USERS.server), proxy: await ensureUser(SYSTEM_USERS.proxy) }
 }
@@ -25,7 +25,7 @@ async function ensureUser(name: string): Promise<Identity> {
   const { stderr } = await run('useradd', ['--system', '--user-group', ...home, name]).catch((error) => ({
     stderr: String(error),
   }))
-  // Somebody else may have made it meanwhile, so the world is asked again rather than the exit code.
+  // Another program may have created it meanwhile, so look again instead of trusting the exit code.
   const made = await findUser(name)
   if (!made) throw new CommandError(`cannot create the system user ${name}: ${stderr.trim()}`)
   return made

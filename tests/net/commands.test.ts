@@ -127,7 +127,7 @@ describe('on a terminal', () => {
     await untilComplete(running)
     const proxy = haproxyPid()
     const down = await lab.server.run(...inShell('npm start -- --down'))
-    expect(down.stdout).toContain('HAProxy, the tunnel and the rules of the firewall are gone')
+    expect(down.stdout).toContain('HAProxy, the tunnel and the firewall rules are removed')
     expect(down.code).toBe(0)
     await running.exited
     expect(isAlive(proxy)).toBe(false)

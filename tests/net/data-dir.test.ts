@@ -72,7 +72,7 @@ test('a file that also has a name elsewhere is not handed over', () => {
   mkdirSync(paths.serverDir, { recursive: true })
   writeFileSync(join(outer, 'shadow'), '')
   linkSync(join(outer, 'shadow'), join(paths.serverDir, 'postern.db'))
-  expect(prepare).toThrow(/postern\.db has another name/)
+  expect(prepare).toThrow(/postern\.db is a hard link/)
   expect(ownerOf(join(outer, 'shadow'))).toMatch(/^0:0 /)
 })
 

@@ -52,7 +52,7 @@ test('Ctrl-C in the middle of it leaves nothing either', async () => {
   const running = begin('ended.log')
   await untilSaid(running, 'Connecting the private site')
   await running.stop('SIGINT')
-  expect(running.output()).toContain('Everything of the demonstration is removed.')
+  expect(running.output()).toContain('The demonstration is removed.')
   expect(await running.exited).toBe(0)
   await expectNothingLeft()
 }, 120_000)

@@ -214,7 +214,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     const second = await finish(script('start'))
     expect(second).toEqual({
       code: 1,
-      said: `postern: it is already running (pid ${starter.pid}): Ctrl-C there ends it, and npm stop its traffic too\n`,
+      said: `postern: Postern is already running (pid ${starter.pid}): press Ctrl-C there to stop it, or use npm stop to end its traffic too\n`,
     })
   })
 
