@@ -260,7 +260,7 @@ describe('an installation from the first start to the end of its traffic', () =>
 
   test('npm stop ends the traffic too', async () => {
     const { code, said } = await finish(script('stop'))
-    expect(said).toContain('HAProxy, the tunnel and the rules of the firewall are gone')
+    expect(said).toContain('HAProxy, the tunnel and the firewall rules are removed')
     expect(code).toBe(0)
     expect(await starter.exited).toBe(0)
     expect(isAlive(proxy)).toBe(false)
@@ -271,7 +271,7 @@ describe('an installation from the first start to the end of its traffic', () =>
 
   test('npm stop with nothing to stop is no error', async () => {
     const { code, said } = await finish(script('stop'))
-    expect(said).toContain('did not run')
+    expect(said).toContain('were not running')
     expect(code).toBe(0)
   })
 

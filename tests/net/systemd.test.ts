@@ -210,7 +210,7 @@ test('npm stop ends the units and their traffic, also an edge that systemd start
   expect((await machine.run('systemctl', 'restart', 'postern-edge')).code).toBe(1)
   const { code, stdout } = await npm('stop')
   expect(code).toBe(0)
-  expect(stdout).toContain('HAProxy, the tunnel and the rules of the firewall are gone')
+  expect(stdout).toContain('HAProxy, the tunnel and the firewall rules are removed')
   expect((await machine.run('systemctl', 'is-active', ...UNITS)).stdout).toBe('inactive\ninactive\n')
   expect((await machine.run('ps', '-C', 'haproxy,wireguard-go')).code).toBe(1)
   expect(await machine.must('nft', 'list', 'tables')).toBe('')
