@@ -58,7 +58,7 @@ function parseEmptyBodies(app: FastifyInstance): void {
 }
 
 const HELMET = {
-  // Two policies at once, which the library cannot say: see http/content-policy.ts.
+  // Two policies at once, which the library cannot say: see http/hooks.ts.
   contentSecurityPolicy: false,
   frameguard: { action: 'deny' as const },
   // Set by hand, only for what came by https through HAProxy.

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
-import { connect } from 'node:net'
 import { dirname } from 'node:path'
+import { isAnswered } from '@postern/host/socket'
 import type { FastifyInstance } from 'fastify'
 
-/** Where the server shall listen is not to be had; the message says what to do. */
+/** The server cannot listen where it should; the message says what to do. */
 export class ListenError extends Error {
   readonly code = 'listen'
 }
@@ -16,7 +16,7 @@ export async function listenOnSocket(app: FastifyInstance, path: string): Promis
   if (!existsSync(dirname(path)))
     throw new ListenError(`${dirname(path)} does not exist: start with npm start`)
   if (existsSync(path)) {
-    if (await isAnswering(path)) throw new ListenError(`another server answers on ${path}: stop it first`)
+    if (await isAnswered(path)) throw new ListenError(`another server answers on ${path}: stop it first`)
     unlinkSync(path)
   }
   try {
@@ -38,21 +38,6 @@ export async function listenOnLoopback(app: FastifyInstance, port: number): Prom
       { cause },
     )
   }
-}
-
-const ANSWER_MS = 1000
-
-function isAnswering(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    const answer = (isThere: boolean) => {
-      socket.destroy()
-      resolve(isThere)
-    }
-    socket.setTimeout(ANSWER_MS, () => answer(true))
-    socket.once('connect', () => answer(true))
-    socket.once('error', () => answer(false))
-  })
 }
 
 function messageOf(error: unknown): string {

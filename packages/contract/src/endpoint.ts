@@ -1,5 +1,6 @@
-import type * as z from 'zod/mini'
-import type { Role } from './auth.ts'
+import * as z from 'zod/mini'
+import { ROLES, type Role } from './auth.ts'
+import { idText } from './fields.ts'
 
 /**
  * By what a caller is known. `session`: a console user (bearer; the cookie on GET and HEAD only). `download`: the same,
@@ -44,3 +45,13 @@ export function pathOf(endpoint: Endpoint, params: Record<string, string | numbe
     encodeURIComponent(String(params[key] ?? '')),
   )
 }
+
+export const nothing = z.strictObject({})
+export const deleted = z.object({ id: z.number() })
+export const byId = z.object({ id: idText })
+
+export const ADMINS: readonly Role[] = ['admin']
+/** Looking at something, following it, and changing it. */
+export const look = { auth: 'session', roles: ROLES } as const
+export const watch = { auth: 'stream', roles: ROLES } as const
+export const write = { auth: 'session', roles: ADMINS } as const

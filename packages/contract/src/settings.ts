@@ -6,45 +6,15 @@ import * as z from 'zod/mini'
 /** The settings of an installation: the one table of environment variables that starter, server and edge read. */
 
 const text = (fallback: string) => z._default(z.string(), fallback)
-const flagPort = (fallback: number) =>
-  z._default(
-    z.pipe(
-      z
-        .string()
-        .check(
-          z.refine(
-            (value) => /^\d{1,5}$/.test(value) && +value >= 1 && +value <= 65535,
-            'must be a port from 1 to 65535',
-          ),
-        ),
-      z.transform(Number),
-    ),
-    fallback,
-  )
+const number = (what: string, min: number, max: number, fallback: number) => {
+  const isOne = (value: string) => /^\d{1,6}$/.test(value) && +value >= min && +value <= max
+  const words = `must be a ${what} from ${min} to ${max}`
+  return z._default(z.pipe(z.string().check(z.refine(isOne, words)), z.transform(Number)), fallback)
+}
+const port = (fallback: number) => number('port', 1, 65535, fallback)
 
-const connectionLimit = z._default(
-  z.pipe(
-    z
-      .string()
-      .check(
-        z.refine(
-          (value) => /^\d{1,6}$/.test(value) && +value >= 10 && +value <= 100_000,
-          'must be a number from 10 to 100000',
-        ),
-      ),
-    z.transform(Number),
-  ),
-  500,
-)
-
-const publicHost = z
-  .string()
-  .check(
-    z.refine(
-      (host) => isIp(host) || isDomainName(host.toLowerCase()),
-      'must be an IP address or a domain name',
-    ),
-  )
+const isPublicHost = (host: string) => isIp(host) || isDomainName(host.toLowerCase())
+const publicHost = z.string().check(z.refine(isPublicHost, 'must be an IP address or a domain name'))
 
 const TUNNEL_SPACE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'].map(parseCidr)
 const tunnelNetwork = z.pipe(
@@ -70,35 +40,24 @@ const portRange = z.pipe(
   }),
 )
 
-const link = z.nullable(
-  z.pipe(
-    z
-      .string()
-      .check(
-        z.refine(
-          (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-          'must be an http or https address',
-        ),
-      ),
-    z.transform((value: string) => value),
-  ),
-)
+const isLink = (value: string) => /^https?:$/.test(URL.parse(value)?.protocol ?? '')
+const link = z.nullable(z.string().check(z.refine(isLink, 'must be an http or https address')))
 
 const Environment = z.object({
   POSTERN_DATA_DIR: text('/var/lib/postern').check(
     z.regex(/^\/[A-Za-z0-9._/-]{1,70}$/, 'must be an absolute path of at most 70 plain characters'),
   ),
   POSTERN_PUBLIC_HOST: z._default(z.nullable(publicHost), null),
-  POSTERN_HTTP_PORT: flagPort(80),
-  POSTERN_HTTPS_PORT: flagPort(443),
-  POSTERN_CONSOLE_PORT: flagPort(3000),
-  POSTERN_TUNNEL_PORT: flagPort(51820),
+  POSTERN_HTTP_PORT: port(80),
+  POSTERN_HTTPS_PORT: port(443),
+  POSTERN_CONSOLE_PORT: port(3000),
+  POSTERN_TUNNEL_PORT: port(51820),
   POSTERN_TUNNEL_NETWORK: z._default(tunnelNetwork, '10.64.0.0/16'),
   POSTERN_TUNNEL_INTERFACE: text('postern0').check(
     z.regex(/^[a-z][a-z0-9-]{0,14}$/, 'must be a short interface name like postern0'),
   ),
   POSTERN_PORT_RANGE: z._default(portRange, { from: 32660, to: 32760 }),
-  POSTERN_CONNECTIONS_PER_SOURCE: connectionLimit,
+  POSTERN_CONNECTIONS_PER_SOURCE: number('number', 10, 100_000, 500),
   POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
   POSTERN_ADMIN_PASSWORD: z._default(
     z.nullable(z.string().check(z.minLength(8, 'must have at least 8 characters'))),

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import type { Database } from '../db/schema.ts'
+import { findSettings, putSettings } from '../db/settings.ts'
 import { type IssuedCertificate, issueImportable, issueLeaf, issueRoot, type Root } from './issue.ts'
 
 /** The installation's own certificate authority. */
@@ -42,27 +43,13 @@ export async function loadAuthority(parts: Parts): Promise<Authority> {
 }
 
 async function findRoot({ db, secrets }: Parts): Promise<Root | undefined> {
-  const rows = await db
-    .selectFrom('settings')
-    .selectAll()
-    .where('key', 'in', [CERTIFICATE, PRIVATE_KEY])
-    .execute()
-  const values = new Map(rows.map(({ key, value }) => [key, value]))
-  const [certificate, sealed] = [values.get(CERTIFICATE), values.get(PRIVATE_KEY)]
-  return certificate === undefined || sealed === undefined
-    ? undefined
-    : { certificate, privateKey: secrets.open(sealed) }
+  const kept = await findSettings(db, CERTIFICATE, PRIVATE_KEY)
+  return kept && { certificate: kept[CERTIFICATE], privateKey: secrets.open(kept[PRIVATE_KEY]) }
 }
 
-/** Each root bears a name of its own, so that a browser that trusts several can tell them apart. */
+/** Each root has a name of its own, so that people can tell several in one browser apart. */
 async function createRoot({ db, secrets, clock, randomBytes }: Parts): Promise<Root> {
   const root = await issueRoot(`Postern Root ${randomBytes(4).toString('hex')}`, new Date(clock()))
-  await db
-    .insertInto('settings')
-    .values([
-      { key: CERTIFICATE, value: root.certificate },
-      { key: PRIVATE_KEY, value: secrets.seal(root.privateKey) },
-    ])
-    .execute()
+  await putSettings(db, { [CERTIFICATE]: root.certificate, [PRIVATE_KEY]: secrets.seal(root.privateKey) })
   return root
 }

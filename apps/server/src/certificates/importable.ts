@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { Context } from '../context.ts'
-import type { Database } from '../db/schema.ts'
+import { findSettings, putSettings } from '../db/settings.ts'
 import { permits } from './issue.ts'
 import { installationNames } from './renewal.ts'
 
@@ -12,23 +11,14 @@ const IMPORTABLE = 'ca.importable'
  */
 export async function getImportableRoot(context: Context): Promise<string> {
   const names = await listNames(context)
-  const held = await findHeld(context.db)
+  const held = (await findSettings(context.db, IMPORTABLE))?.[IMPORTABLE]
   if (held !== undefined && permits(held, names)) return held
   const value = await context.authority.issueImportable(names)
-  await context.db
-    .insertInto('settings')
-    .values({ key: IMPORTABLE, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-    .execute()
+  await putSettings(context.db, { [IMPORTABLE]: value })
   return value
 }
 
 async function listNames(context: Context): Promise<string[]> {
   const domains = await context.db.selectFrom('domains').select('domain').execute()
   return [...installationNames(context), ...domains.map(({ domain }) => domain)]
-}
-
-async function findHeld(db: Kysely<Database>): Promise<string | undefined> {
-  const row = await db.selectFrom('settings').select('value').where('key', '=', IMPORTABLE).executeTakeFirst()
-  return row?.value
 }

@@ -1,6 +1,6 @@
 import type { Certificate } from '@postern/contract/domains'
 import type { Transaction } from 'kysely'
-import { updateStated } from '../changes/stated.ts'
+import { updateStated } from '../changes/change.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import type { CertificateRow, Database, StatedUpdate } from '../db/schema.ts'
 import type { Authority } from './authority.ts'

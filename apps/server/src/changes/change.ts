@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
 import type { LiveBus, Touched } from './live.ts'
 
 /** How many changes are remembered. */
@@ -73,4 +73,21 @@ export async function getRevision(db: Kysely<Database>): Promise<number> {
 export function nextTime(now: number, previous?: string): string {
   const after = previous === undefined ? 0 : Date.parse(previous) + 1
   return new Date(Math.max(now, after)).toISOString()
+}
+
+/** Updates one row that reaches the edges, in the change of this revision. */
+export async function updateStated<T extends keyof StatedTables>(
+  tx: Transaction<Database>,
+  table: T,
+  id: number,
+  revision: number,
+  values: StatedUpdate<T>,
+): Promise<void> {
+  // Everywhere else these tables are typed as never updated, so that no row changes without its revision.
+  const writable = tx as unknown as Kysely<Record<keyof StatedTables, Record<string, unknown>>>
+  await writable
+    .updateTable<keyof StatedTables>(table)
+    .set({ ...values, revision })
+    .where('id', '=', id)
+    .execute()
 }

@@ -1,63 +1,68 @@
 import type { ErrorCode, FieldError } from '@postern/contract/errors'
 
-/** There is no such thing; `noun` like `Node`. */
-export class NotFoundError extends Error {
-  readonly code = 'not_found'
-  constructor(noun: string) {
-    super(`${noun} not found`)
+/** What the caller is told: words for people, a code for programs, and what stands under the fields of a form. */
+export class RequestError extends Error {
+  readonly code: ErrorCode
+  readonly errors: readonly FieldError[] | undefined
+  constructor(message: string, code: ErrorCode, errors?: readonly FieldError[]) {
+    super(message)
+    this.code = code
+    this.errors = errors
   }
 }
 
-/** The request meets what is already there; `errors` put it under a field of the form. */
-export class ConflictError extends Error {
-  readonly code: ErrorCode
-  readonly errors: readonly FieldError[]
+/** `noun` like `Node`. */
+export class NotFoundError extends RequestError {
+  constructor(noun: string) {
+    super(`${noun} not found`, 'not_found')
+  }
+}
+
+/** The request does not go together with what is there already. */
+export class ConflictError extends RequestError {
   constructor(message: string, errors: readonly FieldError[] = [], code: ErrorCode = 'conflict') {
-    super(message)
-    this.errors = errors
-    this.code = code
+    super(message, code, errors)
   }
 }
 
 /** Some fields cannot be accepted. */
-export class ValidationError extends Error {
-  readonly code = 'validation'
-  readonly errors: readonly FieldError[]
+export class ValidationError extends RequestError {
   constructor(errors: readonly FieldError[]) {
-    super('Validation failed')
-    this.errors = errors
+    super('Validation failed', 'validation', errors)
   }
 }
 
-/** Who asks is not known. */
-export class UnauthenticatedError extends Error {
-  readonly code: ErrorCode
+/** The caller is not known. */
+export class UnauthenticatedError extends RequestError {
   constructor(message = 'Sign in first', code: ErrorCode = 'unauthenticated') {
-    super(message)
-    this.code = code
+    super(message, code)
   }
 }
 
-/** Who asks is known and may not. */
-export class ForbiddenError extends Error {
-  readonly code: ErrorCode
-  constructor(message: string, code: ErrorCode) {
-    super(message)
-    this.code = code
-  }
-}
+/** The caller is known and may not do this. */
+export class ForbiddenError extends RequestError {}
 
 /** Too often; `retryAfter` in seconds. */
-export class TooManyError extends Error {
-  readonly code = 'too_many'
+export class TooManyError extends RequestError {
   readonly retryAfter: number
   constructor(retryAfter: number) {
-    super('Too many attempts, try again later')
+    super('Too many attempts, try again later', 'too_many')
     this.retryAfter = retryAfter
   }
 }
 
 /** Cannot be served now, through no fault of the caller. */
-export class UnavailableError extends Error {
-  readonly code = 'unavailable'
+export class UnavailableError extends RequestError {
+  constructor(message: string) {
+    super(message, 'unavailable')
+  }
+}
+
+const SHOWN = 5
+
+/** `“web”, “api” and 3 more`: names as a person reads them in a message. */
+export function quoteNames(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN).map((name) => `“${name}”`)
+  const more = names.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }

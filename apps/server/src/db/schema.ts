@@ -36,7 +36,7 @@ interface SessionsTable {
   created_at: Fixed<Time>
 }
 
-/** From where each account has signed in: `core/accounts/source-network.ts` says how a source is named. */
+/** From where each account has signed in: `core/accounts/sources.ts` says how a source is named. */
 interface SignInNetworksTable {
   user_id: Fixed<number>
   network: Fixed<string>
@@ -175,7 +175,7 @@ export interface StatedTables {
   services: ServicesTable
 }
 
-/** Only `changes/stated.ts` updates such rows, so that none can change unseen. */
+/** Only `updateStated` updates such rows, so that none can change unseen. */
 type Stated<T> = { [K in keyof T]: ColumnType<SelectType<T[K]>, InsertType<T[K]>, never> }
 export type StatedUpdate<T extends keyof StatedTables> = Omit<Updateable<StatedTables[T]>, 'id' | 'revision'>
 

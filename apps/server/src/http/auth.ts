@@ -1,5 +1,5 @@
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { AuthKind, Endpoint } from '@postern/contract/endpoint'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
@@ -7,10 +7,41 @@ import { findSession, findSessionByTicket, type Session } from '../core/accounts
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
 import { findNodeByToken, isNodeToken } from '../core/nodes/token-check.ts'
-import type { Caller, EdgeCaller, NodeCaller, SessionCaller } from './callers.ts'
+
+export type SessionCaller = { kind: 'session' } & Session
+/** An agent: it reaches this node's own things and nothing else. */
+export type NodeCaller = { kind: 'node'; tokenId: number; nodeId: number }
+type EdgeCaller = { kind: 'edge'; edgeId: number }
+type NoCaller = { kind: 'none' }
+export type Caller = SessionCaller | NodeCaller | EdgeCaller | NoCaller
+
+interface CallerByAuth {
+  none: NoCaller
+  session: SessionCaller
+  download: SessionCaller
+  stream: SessionCaller
+  'session or node': SessionCaller | NodeCaller
+  node: NodeCaller
+  edge: EdgeCaller
+}
+export type CallerOf<A extends AuthKind> = CallerByAuth[A]
+
+/** The caller as the record of changes names it. */
+export function actorOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'session':
+      return caller.username
+    case 'node':
+      return `node ${caller.nodeId}`
+    case 'edge':
+      return `edge ${caller.edgeId}`
+    case 'none':
+      return 'nobody'
+  }
+}
 
 /**
- * Who calls, when this one may call this endpoint.
+ * The caller, who may call this endpoint.
  * @throws UnauthenticatedError for no or an unknown credential, ForbiddenError for one of another kind or role.
  */
 export async function authenticate(
@@ -23,7 +54,7 @@ export async function authenticate(
   return caller
 }
 
-/** It is signed in and stays so: other things it may. A role that the contract does not know may nothing. */
+/** The person stays signed in: other endpoints are allowed. A role that the contract does not know may do nothing. */
 function refuseRole({ role }: SessionCaller, { roles }: Endpoint): void {
   if (roles === 'any' || roles?.includes(role)) return
   throw new ForbiddenError('Your role does not allow this. Ask an administrator.', 'role')
@@ -37,8 +68,10 @@ async function findCaller(context: Context, request: FastifyRequest, { auth }: E
       return await getSession(context, request, bearerOf(request) ?? cookieOf(request))
     case 'download':
       return await getSession(context, request, tokenOf(request))
-    case 'stream':
-      return (await findTicketCaller(context, request)) ?? getSession(context, request, tokenOf(request))
+    case 'stream': {
+      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
+      return session ? { kind: 'session', ...session } : await getSession(context, request, tokenOf(request))
+    }
     case 'session or node':
       return isNodeToken(bearerOf(request) ?? '')
         ? await getNodeCaller(context, request)
@@ -69,27 +102,19 @@ async function findSessionOf(
   return token === undefined ? undefined : findSession(context, { token, key: keyOf(request) })
 }
 
-async function findTicketCaller(
-  context: Context,
-  request: FastifyRequest,
-): Promise<SessionCaller | undefined> {
-  const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
-  return session && { kind: 'session', ...session }
-}
-
 async function getNodeCaller(context: Context, request: FastifyRequest): Promise<NodeCaller> {
   const token = bearerOf(request)
-  if (token === undefined) throw new UnauthenticatedError('An access token of a node is needed')
+  if (token === undefined) throw new UnauthenticatedError('Send an access token of a node')
   const found = await findNodeByToken(context, token)
   if (found) return { kind: 'node', ...found }
   if (await findSessionOf(context, request, token))
     throw new ForbiddenError('Only a node can do this', 'kind')
-  throw new UnauthenticatedError('This access token is not known')
+  throw new UnauthenticatedError('Unknown access token')
 }
 
 async function getEdgeCaller(context: Context, token: string | undefined): Promise<EdgeCaller> {
   const edge = token === undefined ? undefined : await findEdgeByToken(context, token)
-  if (!edge) throw new UnauthenticatedError('The token of an edge is needed')
+  if (!edge) throw new UnauthenticatedError("Send the edge's token")
   return { kind: 'edge', edgeId: edge.id }
 }
 

@@ -1,9 +1,10 @@
-import type { ErrorBody, ErrorCode, FieldError } from '@postern/contract/errors'
+import type { ErrorBody } from '@postern/contract/errors'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import {
   ConflictError,
   ForbiddenError,
   NotFoundError,
+  RequestError,
   TooManyError,
   UnauthenticatedError,
   UnavailableError,
@@ -18,7 +19,7 @@ interface Answer {
 /** Every error leaves the server here; what is not meant for the caller becomes a request id. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = describe(error)
-  // A 503 is said on purpose, and whoever knocks too often shall not fill the log with traces.
+  // A 503 is deliberate, and repeating it must not fill the log with traces.
   if (status === 500) request.log.error({ err: error }, 'request failed')
   if (error instanceof TooManyError) reply.header('retry-after', String(error.retryAfter))
   if (status === 401) reply.header('www-authenticate', 'Bearer')
@@ -26,8 +27,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /**
- * An address that cannot be decoded. Fastify's own words would repeat it, with the token in it, and none of our hooks
- * runs: a socket that asked for an upgrade would stay open for ever, because nobody reads from it.
+ * An address that cannot be decoded. Fastify's own message would repeat it, with the token in it. None of our hooks
+ * runs, so a socket that asked for an upgrade would stay open for ever: nothing reads from it.
  */
 export function answerBadAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   reply.headers({ 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' })
@@ -37,26 +38,21 @@ export function answerBadAddress(error: unknown, request: FastifyRequest, reply:
 }
 
 function describe(error: unknown): Answer {
-  if (error instanceof NotFoundError) return answer(404, error)
-  if (error instanceof ValidationError) return answer(422, error, error.errors)
-  if (error instanceof ConflictError) return answer(409, error, error.errors)
-  if (error instanceof UnauthenticatedError) return answer(401, error)
-  if (error instanceof ForbiddenError) return answer(403, error)
-  if (error instanceof TooManyError) return answer(429, error)
-  if (error instanceof UnavailableError) return answer(503, error)
-  return describeUnreadable(error)
+  const status = STATUS.find(([kind]) => error instanceof kind)?.[1]
+  if (status === undefined || !(error instanceof RequestError)) return describeUnreadable(error)
+  const { message, code, errors } = error
+  return { status, body: { message, code, ...(errors && { errors: [...errors] }) } }
 }
 
-function answer(
-  status: number,
-  error: { message: string; code: ErrorCode },
-  errors?: readonly FieldError[],
-): Answer {
-  return {
-    status,
-    body: { message: error.message, code: error.code, ...(errors && { errors: [...errors] }) },
-  }
-}
+const STATUS = [
+  [UnauthenticatedError, 401],
+  [ForbiddenError, 403],
+  [NotFoundError, 404],
+  [ConflictError, 409],
+  [ValidationError, 422],
+  [TooManyError, 429],
+  [UnavailableError, 503],
+] as const
 
 /** Fastify's own refusals of a request that cannot be read, in our words. */
 function describeUnreadable(error: unknown): Answer {

@@ -2,8 +2,6 @@ import { endpoints } from '@postern/contract/endpoints'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ForbiddenError, NotFoundError } from '../core/errors.ts'
-import { CONTENT_POLICY } from './content-policy.ts'
-import { refuseForeignName } from './own-names.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const SOCKETS: ReadonlySet<string> = new Set([endpoints.agentSocket.path, endpoints.edgeSocket.path])
@@ -52,4 +50,39 @@ function refuseForeignOrigin(request: FastifyRequest): void {
   if (origin === undefined) return
   if (URL.parse(origin)?.host !== request.host.toLowerCase())
     throw new ForbiddenError('This request comes from another site', 'origin')
+}
+
+/** Styles may be inline because the console's dialogs and toasts place themselves. */
+const OWN_ORIGIN = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Any host, since only the first policy can say `'self'`, and only names, not IPv6 addresses, can have a path. */
+const BUILT_SCRIPTS = 'script-src *:*/assets/'
+
+/**
+ * Two policies; a browser holds to both. A script must come from the console's own origin and from below `/assets/`:
+ * services beside the console have paths at that origin, but never this one.
+ */
+export const CONTENT_POLICY = `${OWN_ORIGIN}, ${BUILT_SCRIPTS}`
+
+/** Any port: it may have been forwarded from another. */
+const LOOPBACK_NAME = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
+
+/**
+ * A page of any site can let its own name point to 127.0.0.1, and would then read this console as its own origin.
+ * @throws ForbiddenError
+ */
+export function refuseForeignName(request: FastifyRequest): void {
+  if (LOOPBACK_NAME.test(request.host)) return
+  throw new ForbiddenError(
+    'This console answers as 127.0.0.1 and localhost only. Open it by one of these names.',
+    'host',
+  )
 }

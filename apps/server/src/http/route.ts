@@ -4,8 +4,7 @@ import type * as z from 'zod/mini'
 import type { Context } from '../context.ts'
 import { UnauthenticatedError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
-import { authenticate } from './auth.ts'
-import { actorOf, type Caller, type CallerOf } from './callers.ts'
+import { actorOf, authenticate, type Caller, type CallerOf } from './auth.ts'
 import { bodyOf, parseBody, parseParams, parseQuery } from './parse.ts'
 
 declare module 'fastify' {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Endpoint } from '@postern/contract/endpoint'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
+import type * as z from 'zod/mini'
 import { authenticate } from './auth.ts'
 import { type Call, parseCall } from './route.ts'
 
@@ -27,4 +28,81 @@ export function socketRoute<const E extends Endpoint>(
       else socket.terminate()
     },
   )
+}
+
+const PING_MS = 15_000
+/** A client that leaves more than this unread is dropped; it comes back and asks for everything. */
+const MAX_UNREAD_BYTES = 1024 * 1024
+
+/** Drops a client that did not answer the last ping. */
+export function keepAlive(socket: WebSocket): void {
+  let isAlive = true
+  socket.on('pong', () => {
+    isAlive = true
+  })
+  const timer = setInterval(() => {
+    if (isAlive) socket.ping()
+    else socket.terminate()
+    isAlive = false
+  }, PING_MS)
+  socket.on('close', () => clearInterval(timer))
+}
+
+/** Pings and pongs of one round, many times over. */
+const QUIET_BYTES = 4096
+
+/**
+ * Drops a client that has nothing to say and says it at length. What lies in memory is bounded by ws (pieces of a
+ * message, pongs that nobody reads); this bounds the work.
+ * @param stream what carries the socket
+ */
+export function keepQuiet(socket: WebSocket, stream: Socket): void {
+  let left = QUIET_BYTES
+  const timer = setInterval(() => {
+    left = QUIET_BYTES
+  }, PING_MS)
+  stream.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) socket.terminate()
+  })
+  socket.on('close', () => clearInterval(timer))
+}
+
+/** How long a client may take to say goodbye as well. */
+const FAREWELL_MS = 1000
+
+/** Ends a connection whose right to be there is over; a client that does not answer is cut off. */
+export function endSocket(socket: WebSocket, why: string): void {
+  socket.close(1008, why)
+  const timer = setTimeout(() => socket.terminate(), FAREWELL_MS)
+  socket.on('close', () => clearTimeout(timer))
+}
+
+export function sendFrame(socket: WebSocket, message: unknown): void {
+  if (socket.readyState !== socket.OPEN) return
+  if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate()
+  else socket.send(JSON.stringify(message))
+}
+
+/** Parses every frame; the first one that is not what the contract says ends the connection (code 1008). */
+export function onFrames<T>(
+  socket: WebSocket,
+  schema: z.ZodMiniType<T>,
+  receive: (message: T) => void,
+): void {
+  socket.on('message', (data, isBinary) => {
+    const message = isBinary ? undefined : parseFrame(schema, String(data))
+    if (message === undefined) socket.close(1008, 'not a message of this protocol')
+    else receive(message)
+  })
+}
+
+function parseFrame<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
+  try {
+    const result = schema.safeParse(JSON.parse(text))
+    return result.success ? result.data : undefined
+  } catch {
+    // Not JSON: the same as a message that nobody knows.
+    return undefined
+  }
 }

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { route } from './route.ts'
-import { type EventStream, openStream } from './sse.ts'
+import { type EventStream, openStream, renderEvent } from './sse.ts'
 
 let server: TestServer
 let streams: EventStream[]
@@ -76,4 +76,11 @@ test('only so many are open at a time', async () => {
   expect((await open('/api/test-stream')).status).toBe(503)
   stream.close()
   expect((await open('/api/test-ending')).status).toBe(200)
+})
+
+test('an event has the form of the standard', () => {
+  expect(renderEvent({ data: '{}' })).toBe('data: {}\n\n')
+  expect(renderEvent({ data: '[]', event: 'services', id: 'a-1' })).toBe(
+    'id: a-1\nevent: services\ndata: []\n\n',
+  )
 })

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Context } from '../context.ts'
 import { UnavailableError } from '../core/errors.ts'
-import type { SessionCaller } from './callers.ts'
+import type { SessionCaller } from './auth.ts'
 
 const HEARTBEAT_MS = 15_000
 /** A reader that leaves more than this unread is dropped. */

@@ -5,9 +5,8 @@ import type { WebSocket } from 'ws'
 import { getAgentConfig } from '../core/nodes/agent-config.ts'
 import { registerNodeKey } from '../core/nodes/keys.ts'
 import { watchToken } from '../core/nodes/token-check.ts'
-import { endSocket, keepAlive, keepQuiet, sendFrame } from '../http/frames.ts'
 import { route } from '../http/route.ts'
-import { socketRoute } from '../http/socket.ts'
+import { endSocket, keepAlive, keepQuiet, sendFrame, socketRoute } from '../http/socket.ts'
 
 const CHANGED: AgentHint = { type: 'changed' }
 /** Of one node: enough for a machine that was copied with its token, too few to fill the server with. */

@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
+import { signIn } from '../core/accounts/accounts.ts'
 import { removeSession } from '../core/accounts/sessions.ts'
-import { signIn } from '../core/accounts/sign-in.ts'
 import { TICKET_MS } from '../core/accounts/tickets.ts'
 import { keyOf } from '../http/auth.ts'
 import { route } from '../http/route.ts'

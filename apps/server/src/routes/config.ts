@@ -5,7 +5,12 @@ import type { FastifyInstance } from 'fastify'
 import { publicUrl } from '../config.ts'
 import { route } from '../http/route.ts'
 
+/** What the server says of itself. */
 export function configRoutes(app: FastifyInstance): void {
+  route(app, endpoints.health, async ({ context }) => {
+    await context.db.selectFrom('settings').select('key').limit(1).execute()
+    return { status: 'ok' as const }
+  })
   route(app, endpoints.config, ({ context: { config, authority, agentBundle }, caller }) => {
     const { settings, publicHost } = config
     const toNode = {

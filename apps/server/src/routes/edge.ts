@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import { EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { keepAlive, onFrames, sendFrame } from '../http/frames.ts'
 import { route } from '../http/route.ts'
-import { socketRoute } from '../http/socket.ts'
+import { keepAlive, onFrames, sendFrame, socketRoute } from '../http/socket.ts'
 
 export function edgeRoutes(app: FastifyInstance): void {
+  route(app, endpoints.listEdges, ({ context }) => context.edges.list())
   route(app, endpoints.edgeState, async ({ context, body, reply }) => {
     const answer = await context.desiredState.read(body.known)
     return reply.type('application/json; charset=utf-8').send(Readable.from(answer))

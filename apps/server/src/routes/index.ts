@@ -5,8 +5,6 @@ import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
-import { edgesRoutes } from './edges.ts'
-import { healthRoutes } from './health.ts'
 import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
@@ -16,14 +14,12 @@ import { tokenRoutes } from './tokens.ts'
 
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
-  healthRoutes,
   authRoutes,
   configRoutes,
   nodeRoutes,
   tokenRoutes,
   domainRoutes,
   serviceRoutes,
-  edgesRoutes,
   edgeRoutes,
   agentRoutes,
   hintRoutes,

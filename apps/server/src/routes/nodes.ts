@@ -1,10 +1,13 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
 import { getNodeFile } from '../core/nodes/keys.ts'
 import { listNodes } from '../core/nodes/list.ts'
 import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes/nodes.ts'
-import { formRoute, route } from '../http/route.ts'
-import { streamNodes } from './node-streams.ts'
+import { nodeListTopic, nodeTopic } from '../core/nodes/topics.ts'
+import type { Topic } from '../core/streams/feeds.ts'
+import { type Call, formRoute, route } from '../http/route.ts'
+import { type EventStream, openStream } from '../http/sse.ts'
 
 export function nodeRoutes(app: FastifyInstance): void {
   route(app, endpoints.listNodes, ({ context, query }) => listNodes(context, query))
@@ -28,4 +31,25 @@ export function nodeRoutes(app: FastifyInstance): void {
       .send(text)
   })
   route(app, endpoints.streamNodes, streamNodes)
+}
+
+/** With `id` one node, else the rows of a list. @throws NotFoundError */
+async function streamNodes(call: Call<typeof endpoints.streamNodes>): Promise<void> {
+  const { id, token: _token, ...query } = call.query
+  const { context } = call
+  if (id === undefined) return followTopic(context, openStream(call), nodeListTopic(context, query))
+  await getNode(context, id)
+  followTopic(context, openStream(call), nodeTopic(context, id))
+}
+
+function followTopic(context: Context, stream: EventStream, topic: Topic): void {
+  const following = context.feeds.follow(topic, {
+    get isBusy() {
+      return stream.isBusy
+    },
+    send: (json) => stream.send({ data: json }),
+    end: () => stream.close(),
+  })
+  stream.onDrain(() => following.resume())
+  stream.onClose(() => following.stop())
 }

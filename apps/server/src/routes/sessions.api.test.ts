@@ -3,7 +3,7 @@ import { followStream } from '@postern/testkit/event-stream'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { updateStated } from '../changes/stated.ts'
+import { updateStated } from '../changes/change.ts'
 import { SESSION_MAX_MS } from '../core/accounts/sessions.ts'
 
 const KEY = 'k'.repeat(43)

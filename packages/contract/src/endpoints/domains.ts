@@ -1,6 +1,5 @@
 import { Domain, DomainForm, DomainList, DomainQuery } from '../domains.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { byId, deleted, look, write } from './parts.ts'
+import { byId, deleted, type Endpoint, look, write } from '../endpoint.ts'
 
 /** Domains. */
 export const domains = {

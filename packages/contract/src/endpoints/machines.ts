@@ -1,8 +1,7 @@
 import { AgentConfig, RegisterKey } from '../agent.ts'
 import { StateAnswer, StateRequest } from '../desired-state.ts'
 import { EdgeList } from '../edge.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { look } from './parts.ts'
+import { type Endpoint, look } from '../endpoint.ts'
 
 /** What edges and the agents of nodes call. */
 export const machines = {

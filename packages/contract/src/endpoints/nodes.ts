@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import type { Endpoint } from '../endpoint.ts'
+import { ADMINS, byId, deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
 import { CreatedNode, Node, NodeForm, NodeList, NodeQuery, NodeStreamQuery } from '../nodes.ts'
-import { ADMINS, byId, deleted, look, nothing, watch, write } from './parts.ts'
 
 /** Without `replace` a node whose agent has made its own key is refused with the code `agent_key`. */
 const downloadQuery = z.strictObject({

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
 import { Account, Login, LoginForm, ROLES, Ticket } from '../auth.ts'
 import { Config, NodeConfig } from '../config.ts'
-import type { Endpoint } from '../endpoint.ts'
+import { type Endpoint, look, nothing, watch } from '../endpoint.ts'
 import { HintStreamQuery, Hints } from '../hints.ts'
-import { look, nothing, watch } from './parts.ts'
 
 /** What ends a session is for everybody who has one, whatever the role. */
 const everybody = { auth: 'session', roles: 'any' } as const

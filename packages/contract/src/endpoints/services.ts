@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Endpoint } from '../endpoint.ts'
+import { deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
 import { idText } from '../fields.ts'
 import { LogBatch, LogStreamQuery } from '../logs.ts'
 import {
@@ -13,7 +13,6 @@ import {
   TcpService,
   TcpServiceForm,
 } from '../services.ts'
-import { deleted, look, nothing, watch, write } from './parts.ts'
 
 const ofType = z.object({ type: ServiceType })
 const ofNode = z.object({ nodeId: idText })

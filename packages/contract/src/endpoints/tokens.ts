@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
-import type { Endpoint } from '../endpoint.ts'
+import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { idText } from '../fields.ts'
 import { CreatedPat, Pat, PatForm, PatList, PatQuery } from '../pats.ts'
-import { deleted, look, nothing, write } from './parts.ts'
 
 const ofNode = z.object({ nodeId: idText })
 const one = z.object({ nodeId: idText, id: idText })

@@ -1,9 +1,12 @@
 import type { LoginForm } from '@postern/contract/auth'
 import type { Context } from '../../context.ts'
 import { UnauthenticatedError } from '../errors.ts'
+import type { Attempt } from './login-limits.ts'
 import { hashPassword, isPassword } from './passwords.ts'
+import { createSession } from './sessions.ts'
+import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
 
-/** Who can sign in for the first time; only told when this program made the password up. */
+/** The first account, when its password was generated. */
 export interface GeneratedAdmin {
   username: string
   password: string
@@ -11,8 +14,8 @@ export interface GeneratedAdmin {
 
 /**
  * Makes the first account when there is none; after that the database is the truth.
- * @param chosen its password; null when one shall be made up
- * @returns the credentials when the password was generated, so that they can be shown this one time.
+ * @param chosen its password; null to generate one
+ * @returns the credentials when the password was generated, to be shown this one time
  */
 export async function createFirstAccount(
   context: Context,
@@ -32,24 +35,45 @@ export async function createFirstAccount(
 }
 
 /**
- * An unknown name costs as much time as a wrong password.
- * @param rank the place in the line of those whose password is looked at; the smaller, the sooner
- * @throws UnauthenticatedError, UnavailableError
+ * @param address where the request comes from
+ * @param key what the new session shall be bound to; see `sessions.ts`
+ * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
-export async function getUserByPassword(
+export async function signIn(
   context: Context,
   form: LoginForm,
-  rank: number,
-): Promise<{ id: number; username: string }> {
+  address: string,
+  key: string | undefined,
+): Promise<{ token: string; expiresIn: number }> {
+  const source = sourceOf(address)
+  const isKnown = await isKnownSource(context, form.username, source)
+  const attempt = context.loginLimits.take(form.username, source, isKnown)
+  const userId = await checkPassword(context, form, attempt)
+  await rememberSource(context, userId, source)
+  return createSession(context, userId, key)
+}
+
+/**
+ * An unknown name costs as much time as a wrong password. Only a wrong password is a failure: when the server was too
+ * busy to look at it, the attempt does not count.
+ * @returns the account's id
+ */
+async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<number> {
   const user = await context.db
     .selectFrom('users')
-    .select(['id', 'username', 'password_hash'])
+    .select(['id', 'password_hash'])
     .where('username', '=', form.username)
     .executeTakeFirst()
   const stored = user?.password_hash ?? decoy(context.scryptCost)
-  const isRight = await context.passwordGate.pass(() => isPassword(form.password, stored), rank)
+  const isRight = await context.passwordGate
+    .pass(() => isPassword(form.password, stored), attempt.rank)
+    .catch((error: unknown) => {
+      attempt.undo()
+      throw error
+    })
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
-  return { id: user.id, username: user.username }
+  attempt.succeed()
+  return user.id
 }
 
 /** A stored value in the right form that no password matches. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { TooManyError } from '../errors.ts'
 import { createLoginLimits } from './login-limits.ts'
-import { sourceOf, widerNetworksOf } from './source-network.ts'
+import { sourceOf, widerNetworksOf } from './sources.ts'
 
 const home = sourceOf('192.0.2.1')
 

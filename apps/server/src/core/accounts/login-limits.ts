@@ -1,5 +1,5 @@
 import { type Attempts, createAttempts } from './attempts.ts'
-import { type Source, widerNetworksOf } from './source-network.ts'
+import { type Source, widerNetworksOf } from './sources.ts'
 
 /** Wrong passwords of one account from one source; a lock on the account alone would let anyone lock the admin out. */
 const PER_ACCOUNT = 5

@@ -3,7 +3,7 @@ import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Selectable } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
-import { hashToken, isSameHash } from './token-hash.ts'
+import { hashToken, isSameHash } from '../secrets/secrets.ts'
 
 /** Sessions slide: each is good for this long after it was last used, */
 export const SESSION_MS = 7 * 24 * 3600 * 1000

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type HeldState, mergeState, rowsOf } from '../../../../edge/src/held-state.ts'
-import { updateStated } from '../../changes/stated.ts'
+import { updateStated } from '../../changes/change.ts'
 import type { Database, StatedTables, StatedUpdate } from '../../db/schema.ts'
 import { createDesiredState } from './desired-state.ts'
 

@@ -4,16 +4,13 @@ import { normaliseDomain } from '@postern/net/hostname'
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { describeCertificate, storeCertificate } from '../../certificates/store.ts'
-import { change, nextTime } from '../../changes/change.ts'
-import { updateStated } from '../../changes/stated.ts'
+import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
-import type { CertificateRow, Database, DomainRow } from '../../db/schema.ts'
-import { flag } from '../../db/schema.ts'
-import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
-import { quoteNames } from '../names.ts'
+import { type CertificateRow, type Database, type DomainRow, flag } from '../../db/schema.ts'
+import { ConflictError, NotFoundError, quoteNames, ValidationError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch } from '../patch.ts'
-import { findDomainProblem } from './domain-check.ts'
+import { findDnsProblem } from './dns-check.ts'
 
 export async function listDomains(context: Context, query: DomainQuery): Promise<Domain[] | Page<Domain>> {
   const search = normaliseDomain(query.search ?? '')
@@ -118,6 +115,20 @@ export async function removeDomain(context: Context, actor: string, id: number):
     await tx.deleteFrom('domains').where('id', '=', id).execute()
     return { value: { id }, touched: { domains: [id] } }
   })
+}
+
+/** Why a name cannot be a domain, in words. Outside of any transaction: name servers take their time. */
+export async function findDomainProblem(
+  context: Context,
+  domain: string,
+  skipValidation: boolean,
+): Promise<string | undefined> {
+  const { publicHost } = context.config
+  if (domain === publicHost)
+    return 'This is the address of the installation itself: leave the domain empty to use it'
+  if (skipValidation) return undefined
+  const own = context.network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
+  return await findDnsProblem(context.resolver, domain, publicHost, own)
 }
 
 async function refuseTaken(db: Kysely<Database>, domain: string): Promise<void> {

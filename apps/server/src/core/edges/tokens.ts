@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Context } from '../../context.ts'
-import { hashToken, isSameHash } from '../accounts/token-hash.ts'
+import { hashToken, isSameHash } from '../secrets/secrets.ts'
 
 /** The edge's token file is not usable; the message says what to do. */
 export class EdgeTokenError extends Error {

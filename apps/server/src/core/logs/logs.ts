@@ -1,7 +1,15 @@
 import type { LogLine } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
-import { advance, type LogCursor, readCursor, renderCursor } from './cursor.ts'
-import { createLogRing, type KeptLine, keepLine, type LogRing } from './ring.ts'
+import {
+  advance,
+  createLogRing,
+  type KeptLine,
+  keepLine,
+  type LogCursor,
+  type LogRing,
+  readCursor,
+  renderCursor,
+} from './ring.ts'
 
 /** Takes lines in order; `id` is what the reader names to go on after them. */
 export type SendLines = (lines: string[], id: string) => void

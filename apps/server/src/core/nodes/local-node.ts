@@ -1,6 +1,5 @@
 import { LIMITS } from '@postern/contract/limits'
-import { change } from '../../changes/change.ts'
-import { updateStated } from '../../changes/stated.ts'
+import { change, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Context } from '../../context.ts'
-import { hashToken } from '../accounts/token-hash.ts'
 import { ForbiddenError } from '../errors.ts'
+import { hashToken } from '../secrets/secrets.ts'
 
 /** The longest wait for an expiry: the machine may sleep, its clock may be set, and a timer of 25 days fires at once. */
 const EXPIRY_CHECK_MS = 60_000

@@ -7,8 +7,8 @@ import type { Kysely, Transaction } from 'kysely'
 import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
-import { hashToken } from '../accounts/token-hash.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
+import { hashToken } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
 type Tx = Transaction<Database>

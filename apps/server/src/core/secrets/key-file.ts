@@ -13,6 +13,7 @@ import {
 import { dirname } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
+import { findSettings, putSettings } from '../../db/settings.ts'
 import { SecretsError } from './secrets.ts'
 
 const KEY_BYTES = 32
@@ -27,7 +28,7 @@ const nextOf = (file: string) => `${file}.new`
  * @throws SecretsError when the file is no key, is another database's, or is missing beside one that is sealed.
  */
 export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: boolean): Promise<Buffer> {
-  const wanted = await findKeyId(db)
+  const wanted = (await findSettings(db, KEY_ID))?.[KEY_ID]
   if (!existsSync(file) && !isUsed) writeKey(file, randomBytes(KEY_BYTES))
   if (existsSync(nextOf(file))) {
     if (wanted !== undefined && wanted === idOf(readKey(nextOf(file)))) takeNext(file)
@@ -53,17 +54,7 @@ export function takeNext(file: string): void {
 
 /** Says in the database, in a transaction with what was sealed, which key opens it. */
 export async function nameKey(db: Kysely<Database>, key: Buffer): Promise<void> {
-  const value = idOf(key)
-  await db
-    .insertInto('settings')
-    .values({ key: KEY_ID, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-    .execute()
-}
-
-async function findKeyId(db: Kysely<Database>): Promise<string | undefined> {
-  const row = await db.selectFrom('settings').select('value').where('key', '=', KEY_ID).executeTakeFirst()
-  return row?.value
+  await putSettings(db, { [KEY_ID]: idOf(key) })
 }
 
 /** Of 32 random bytes the hash tells nothing. */

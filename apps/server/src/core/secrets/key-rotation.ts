@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { updateStated } from '../../changes/stated.ts'
+import { updateStated } from '../../changes/change.ts'
 import type { Database } from '../../db/schema.ts'
 import { layNextKey, nameKey, openSecretKey, takeNext } from './key-file.ts'
 import { createSecrets, isSealed } from './secrets.ts'

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** A stored secret that this installation's key does not open. */
 export class SecretsError extends Error {
@@ -40,4 +40,15 @@ export function createSecrets(key: Buffer): Secrets {
 /** True for a text of the form that `seal` gives. */
 export function isSealed(text: string): boolean {
   return /^v1\.[\w-]{16}\.[\w-]{22}\.[\w-]*$/.test(text)
+}
+
+/** Tokens have 256 random bits; a plain hash keeps them from being read out of the database. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** Compares two hashes in constant time. */
+export function isSameHash(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -1,8 +1,15 @@
+import { findIp } from '@postern/net/ip'
 import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createAddressBook, findAddressProblem } from './addresses.ts'
+import {
+  address6Of,
+  createAddressBook,
+  createNetwork6,
+  edgeAddressOf,
+  findAddressProblem,
+} from './addresses.ts'
 
 const NETWORK = '10.64.0.0/16'
 
@@ -80,3 +87,16 @@ test('whatever nodes come and go, the next one gets the lowest free address', as
 function wholeBlock(block: number): string[] {
   return Array.from({ length: 253 }, (_, index) => `10.64.${block}.${index + 2}`)
 }
+
+test('the IPv6 address has the IPv4 one in its last bits', () => {
+  const network6 = createNetwork6(Buffer.from('0102030405', 'hex'))
+  expect(network6).toBe('fd01:0203:0405::/64')
+  expect(address6Of(network6, '10.64.0.2')).toBe('fd01:203:405::a40:2')
+  expect((findIp(address6Of(network6, '10.64.1.9'))?.value ?? 0n) & 0xffffffffn).toBe(
+    findIp('10.64.1.9')?.value,
+  )
+})
+
+test('a node reaches the edge at .1 of its /24', () => {
+  expect(edgeAddressOf('10.64.7.200')).toBe('10.64.7.1')
+})

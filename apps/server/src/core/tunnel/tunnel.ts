@@ -3,6 +3,7 @@ import { formatCidr, parseCidr } from '@postern/net/cidr'
 import type { Kysely } from 'kysely'
 import { bracketed, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
+import { findSettings, putSettings } from '../../db/settings.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { address6Of, createNetwork6, edgeAddressOf } from './addresses.ts'
 
@@ -35,10 +36,10 @@ const NETWORK6 = 'tunnel.network6'
 /** Reads the tunnel's own secrets, or makes them at the first start. @throws SecretsError */
 export async function loadTunnel(parts: Parts): Promise<Tunnel> {
   const { config, secrets } = parts
-  const values = (await findValues(parts)) ?? (await createValues(parts))
-  const privateKey = secrets.open(values.sealedKey)
+  const values = (await findSettings(parts.db, PRIVATE_KEY, NETWORK6)) ?? (await createValues(parts))
+  const privateKey = secrets.open(values[PRIVATE_KEY])
   const network4 = config.settings.POSTERN_TUNNEL_NETWORK
-  const network6 = formatCidr(parseCidr(values.network6))
+  const network6 = formatCidr(parseCidr(values[NETWORK6]))
   return {
     privateKey,
     publicKey: publicKeyOf(privateKey),
@@ -51,31 +52,11 @@ export async function loadTunnel(parts: Parts): Promise<Tunnel> {
   }
 }
 
-interface Values {
-  sealedKey: string
-  network6: string
-}
-
-async function findValues({ db }: Parts): Promise<Values | undefined> {
-  const rows = await db
-    .selectFrom('settings')
-    .selectAll()
-    .where('key', 'in', [PRIVATE_KEY, NETWORK6])
-    .execute()
-  const values = new Map(rows.map(({ key, value }) => [key, value]))
-  const [sealedKey, network6] = [values.get(PRIVATE_KEY), values.get(NETWORK6)]
-  return sealedKey === undefined || network6 === undefined ? undefined : { sealedKey, network6 }
-}
-
-async function createValues({ db, secrets, randomBytes }: Parts): Promise<Values> {
-  const sealedKey = secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey)
-  const network6 = createNetwork6(randomBytes(5))
-  await db
-    .insertInto('settings')
-    .values([
-      { key: PRIVATE_KEY, value: sealedKey },
-      { key: NETWORK6, value: network6 },
-    ])
-    .execute()
-  return { sealedKey, network6 }
+async function createValues({ db, secrets, randomBytes }: Parts) {
+  const values = {
+    [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey),
+    [NETWORK6]: createNetwork6(randomBytes(5)),
+  }
+  await putSettings(db, values)
+  return values
 }

@@ -1,0 +1,80 @@
+import { findIp, formatIp } from '@postern/net/ip'
+import type { Kysely } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+
+/** Where a request comes from: an IPv4 address, the /64 of an IPv6 one, or this machine. */
+export interface Source {
+  /** The one name of all its addresses. */
+  network: string
+  isLocal: boolean
+  /** Of an IPv6 address, all its bits. */
+  value?: bigint
+}
+
+/** @param address as the connection or HAProxy has it; empty for what came through the socket without one */
+export function sourceOf(address: string): Source {
+  const ip = findIp(address.replace(/^::ffff:(?=\d+\.)/i, ''))
+  if (!ip) return { network: 'local', isLocal: true }
+  if (ip.family === 4) return { network: formatIp(ip), isLocal: ip.value >> 24n === 127n }
+  // One household has a whole /64, so that counts as one.
+  return { network: networkOf(ip.value, 64), isLocal: ip.value === 1n, value: ip.value }
+}
+
+export function widerNetworksOf({ value }: Source): { prefix: 56 | 48; network: string }[] {
+  if (value === undefined) return []
+  return ([56, 48] as const).map((prefix) => ({ prefix, network: networkOf(value, prefix) }))
+}
+
+function networkOf(value: bigint, prefix: number): string {
+  const rest = BigInt(128 - prefix)
+  return formatIp({ family: 6, value: (value >> rest) << rest })
+}
+
+interface Parts {
+  db: Kysely<Database>
+  clock(): number
+}
+
+/** For each account, the newest ones. */
+const MAX_PER_ACCOUNT = 50
+
+/** Whether this account has signed in from there before. This machine is always known. */
+export async function isKnownSource(
+  { db }: Pick<Parts, 'db'>,
+  username: string,
+  source: Source,
+): Promise<boolean> {
+  if (source.isLocal) return true
+  const row = await db
+    .selectFrom('sign_in_networks')
+    .innerJoin('users', 'users.id', 'sign_in_networks.user_id')
+    .select('network')
+    .where('users.username', '=', username)
+    .where('network', '=', source.network)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Remembers it for good, until fifty others are newer. */
+export async function rememberSource({ db, clock }: Parts, userId: number, source: Source): Promise<void> {
+  if (source.isLocal) return
+  const last_at = clock()
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('sign_in_networks')
+      .values({ user_id: userId, network: source.network, last_at })
+      .onConflict((conflict) => conflict.columns(['user_id', 'network']).doUpdateSet({ last_at }))
+      .execute()
+    const newest = tx
+      .selectFrom('sign_in_networks')
+      .select('network')
+      .where('user_id', '=', userId)
+      .orderBy('last_at', 'desc')
+      .limit(MAX_PER_ACCOUNT)
+    await tx
+      .deleteFrom('sign_in_networks')
+      .where('user_id', '=', userId)
+      .where('network', 'not in', newest)
+      .execute()
+  })
+}
