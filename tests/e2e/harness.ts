@@ -41,6 +41,8 @@ export interface OpenOptions {
   width?: number
   height?: number
   scheme?: 'light' | 'dark'
+  /** Of the browser, like `America/Sao_Paulo`; without one that of the machine. */
+  timezoneId?: string
 }
 
 export interface Visit {
@@ -106,10 +108,11 @@ async function openPage(
   path: string,
   options: OpenOptions = {},
 ) {
-  const { signedIn = true, width = 1440, height = 900, scheme = 'light' } = options
+  const { signedIn = true, width = 1440, height = 900, scheme = 'light', timezoneId } = options
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
+    ...(timezoneId && { timezoneId }),
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   })

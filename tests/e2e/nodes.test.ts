@@ -144,7 +144,9 @@ describe('the list', () => {
     await page.getByText('Node connected successfully!').waitFor()
     await act(page, 'handled', 'Delete Node')
     const confirm = page.getByRole('alertdialog').or(page.getByRole('dialog')).filter({ hasText: 'handled' })
-    await confirm.getByText(/1 service/).waitFor()
+    await confirm
+      .getByText('handled, its 1 service and its 1 access token. Visitors will get an error')
+      .waitFor()
     await visit.expectAccessible()
     await page.getByRole('button', { name: 'Yes, delete it!' }).click()
     await page.getByText('Node deleted successfully!').waitFor()

@@ -88,13 +88,13 @@ function confirmConnect(name: string): ConfirmOptions {
   }
 }
 
-function confirmRemove({ name, services }: Node): ConfirmOptions {
+function confirmRemove({ name, services, tokens }: Node): ConfirmOptions {
   return {
     title: 'Delete node',
     description: (
       <>
-        <b>{name}</b> {servicesWords(services)} removed for good.
-        {services > 0 && ' Visitors see an error at once.'}
+        This permanently deletes <b>{name}</b>
+        {withIt(services, tokens)}.{services > 0 && ' Visitors will get an error immediately.'}
       </>
     ),
     variant: 'danger',
@@ -103,7 +103,15 @@ function confirmRemove({ name, services }: Node): ConfirmOptions {
   }
 }
 
-function servicesWords(count: number): string {
-  if (count === 0) return 'and its access token are'
-  return count === 1 ? 'and its 1 service are' : `and its ${count} services are`
+/** What goes together with a node, in words. */
+function withIt(services: number, tokens: number): string {
+  const parts = [countWords(services, 'service'), countWords(tokens, 'access token')].filter(Boolean)
+  return parts.length === 2
+    ? `, its ${parts.join(' and its ')}`
+    : parts.map((part) => ` and its ${part}`).join('')
+}
+
+function countWords(count: number, noun: string): string {
+  if (count === 0) return ''
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }

@@ -4,6 +4,7 @@ const forms = {
   node: () => import('./NodeDialog.tsx'),
   service: () => import('./ServiceDialog.tsx'),
   domain: () => import('./DomainDialog.tsx'),
+  token: () => import('./TokenDialog.tsx'),
 }
 
 /**
@@ -13,8 +14,9 @@ const forms = {
 export const NodeDialog = lazy(async () => ({ default: (await forms.node()).NodeDialog }))
 export const ServiceDialog = lazy(async () => ({ default: (await forms.service()).ServiceDialog }))
 export const DomainDialog = lazy(async () => ({ default: (await forms.domain()).DomainDialog }))
+export const TokenDialog = lazy(async () => ({ default: (await forms.token()).TokenDialog }))
 
 /** Loads the forms before they are asked for, so that they open at once, also while the server is away. */
 export async function preloadForms(): Promise<void> {
-  await Promise.all([forms.node(), forms.service(), forms.domain()])
+  await Promise.all([forms.node(), forms.service(), forms.domain(), forms.token()])
 }

@@ -15,6 +15,8 @@ interface Declaration<In extends FieldValues, Out> {
   schema: z.ZodMiniType<Out, In>
   /** What the form holds at first. */
   values: In
+  /** When a field is first checked: `onTouched`, the usual, is when it is left. */
+  checks?: 'onTouched' | 'onChange'
   /** Gets what the schema made of the form; rejects with ApiError. */
   send: (values: Out) => Promise<void>
   /** What the browser's console says when `send` failed. */
@@ -30,7 +32,7 @@ interface Declaration<In extends FieldValues, Out> {
 export function useFormShell<In extends FieldValues, Out>(declaration: Declaration<In, Out>) {
   const [submitError, setSubmitError] = useState<SubmitError | null>(null)
   const form = useForm<In, unknown, Out>({
-    mode: 'onTouched',
+    mode: declaration.checks ?? 'onTouched',
     resolver: schemaResolver(declaration.schema),
     // The type of the library makes every field optional and cannot be inferred from a generic.
     defaultValues: declaration.values as DefaultValues<In>,

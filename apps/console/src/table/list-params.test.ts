@@ -62,3 +62,11 @@ test.each([
 ])('page $page with $rows rows of $total goes to $to', ({ page, rows, total, to }) => {
   expect(stepBack(page, 10, rows, total)).toBe(to)
 })
+
+test('the lists of a page keep out of the way of each other', () => {
+  const query = new URLSearchParams('page=2&search=a&tokens.page=3&tokens.orderBy=name,asc')
+  expect(readListParams(query, 5, 'tokens')).toMatchObject({ page: 3, search: '', limit: 5 })
+  const next = changeListParams(query, { search: 'b' }, 'tokens')
+  expect(readListParams(next, 10)).toMatchObject({ page: 2, search: 'a' })
+  expect(readListParams(next, 5, 'tokens')).toMatchObject({ page: 1, search: 'b', sort: { field: 'name' } })
+})

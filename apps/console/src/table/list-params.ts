@@ -21,22 +21,34 @@ function parseSort(text: string | null): Sort | undefined {
   return { field, direction }
 }
 
+/** On a page with several lists each has keys of its own: `tokens.page`. */
+function keysOf(card: string) {
+  return (key: string) => (card === '' ? key : `${card}.${key}`)
+}
+
 /** Reads the parameters; whatever makes no sense reads as absent. */
-export function readListParams(query: URLSearchParams, defaultLimit: number): ListParams {
-  const limit = positive(query.get('limit'))
+export function readListParams(query: URLSearchParams, defaultLimit: number, card = ''): ListParams {
+  const key = keysOf(card)
+  const limit = positive(query.get(key('limit')))
   return {
-    page: positive(query.get('page')) ?? 1,
+    page: positive(query.get(key('page'))) ?? 1,
     limit: limit !== undefined && limit <= LIMITS.maxPageSize ? limit : defaultLimit,
-    search: query.get('search') ?? '',
-    type: query.get('type') ?? '',
-    sort: parseSort(query.get('orderBy')),
+    search: query.get(key('search')) ?? '',
+    type: query.get(key('type')) ?? '',
+    sort: parseSort(query.get(key('orderBy'))),
   }
 }
 
 /** The address after a change. Any change but that of the page goes back to page 1. */
-export function changeListParams(query: URLSearchParams, change: Partial<ListParams>): URLSearchParams {
+export function changeListParams(
+  query: URLSearchParams,
+  change: Partial<ListParams>,
+  card = '',
+): URLSearchParams {
   const next = new URLSearchParams(query)
-  const put = (key: string, value: string) => (value === '' ? next.delete(key) : next.set(key, value))
+  const key = keysOf(card)
+  const put = (name: string, value: string) =>
+    value === '' ? next.delete(key(name)) : next.set(key(name), value)
   if (change.search !== undefined) put('search', change.search)
   if (change.type !== undefined) put('type', change.type)
   if (change.sort !== undefined) put('orderBy', `${change.sort.field},${change.sort.direction}`)
@@ -68,12 +80,12 @@ export type ListState = readonly [
   (change: Partial<ListParams>, options?: { replace: boolean }) => void,
 ]
 
-/** For the list of a page, whose parameters are in the address. */
-export function useAddressParams(defaultLimit: number): ListState {
+/** Parameters in the address of the page: of its only list, or with the name of a card in front of them. */
+export function useAddressParams(defaultLimit: number, card?: string): ListState {
   const [query, setQuery] = useSearchParams()
   return [
-    readListParams(query, defaultLimit),
-    (change, options) => setQuery((current) => changeListParams(current, change), options),
+    readListParams(query, defaultLimit, card),
+    (change, options) => setQuery((current) => changeListParams(current, change, card), options),
   ]
 }
 

@@ -34,6 +34,6 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** The time of this second, ms since the epoch: one clock for the whole page, which stands while nobody looks. */
-function useNow(): number {
+export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

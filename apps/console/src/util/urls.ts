@@ -17,6 +17,8 @@ export const serverUrls = {
   docs: () => '/docs',
   terms: () => '/docs/terms',
   cli: () => '/docs/cli',
+  docker: () => '/docs/docker',
+  kubernetes: () => '/docs/kubernetes',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   agent: (publicUrl: string) => `${publicUrl}/install/postern`,
 } as const

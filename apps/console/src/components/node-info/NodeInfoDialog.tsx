@@ -58,8 +58,8 @@ export function NodeInfoDialog({ node, onClose }: Props) {
         {config && <ConnectTerminal config={config} token={node.token} />}
         {config && <ShortCommand config={config} token={node.token} />}
         <p className="hint">
-          The token is stored on the machine when the command has run. If you lose it first, delete this node
-          and create it again.
+          The token is stored on the machine when the command has run. If you lose it, generate a new one on
+          the node's page.
         </p>
       </section>
       <section aria-labelledby="way-2">

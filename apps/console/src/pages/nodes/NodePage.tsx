@@ -9,6 +9,7 @@ import { useStream } from '../../api/stream.ts'
 import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
 import { Page } from '../../components/Page.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
+import { TokenCard } from '../../components/tokens/TokenCard.tsx'
 import { Bytes } from '../../ui/Bytes.tsx'
 import { RelativeTime } from '../../ui/RelativeTime.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
@@ -28,6 +29,7 @@ export function NodePage() {
       <Page key={id} title={node.name} crumbs={[WAY, { text: node.name }]} className="node-page">
         <NodeHead node={node} streamState={streamState} onChanged={() => query.refetch()} />
         {!node.isLocal && <NodeFacts node={node} />}
+        {!node.isLocal && <TokenCard node={node} />}
         {ServiceType.options.map((type) => (
           <ServiceCard key={type} node={node} type={type} />
         ))}

@@ -1,0 +1,118 @@
+import { endpoints } from '@postern/contract/endpoints'
+import { LIMITS } from '@postern/contract/limits'
+import type { Node } from '@postern/contract/nodes'
+import type { Pat } from '@postern/contract/pats'
+import { Ban, Plus, Trash2 } from 'lucide-react'
+import { Suspense, useId, useState } from 'react'
+import { TokenDialog } from '../../forms/dialogs.ts'
+import { useAddressParams } from '../../table/list-params.ts'
+import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
+import { type List, useList } from '../../table/use-list.ts'
+import { Badge } from '../../ui/Badge.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Menu } from '../../ui/Menu.tsx'
+import { useNow } from '../../ui/RelativeTime.tsx'
+import { SearchField } from '../../ui/SearchField.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { formatDate, formatMoment } from '../../util/time.ts'
+import { tokenStatus } from './token-status.ts'
+import { useTokenActions } from './use-token-actions.tsx'
+import './TokenCard.css'
+
+const COLUMNS: readonly Column<Pat>[] = [
+  { head: 'Name', width: 'w-38', className: 'c-name', sortBy: 'name', render: ({ name }) => <b>{name}</b> },
+  { head: 'Status', width: 'w-20', className: 'c-badge', render: (token) => <Status token={token} /> },
+  { head: 'Expires', className: 'c-full', label: 'Expires', render: (token) => <Expiry token={token} /> },
+]
+
+/** The access tokens of a node, five at a time. */
+export function TokenCard({ node }: { node: Node }) {
+  const titleId = useId()
+  const [isAdding, setAdding] = useState(false)
+  const tokens = useList({
+    endpoint: endpoints.listTokens,
+    state: useAddressParams(LIMITS.cardPageSize, 'tokens'),
+    input: { params: { nodeId: node.id } },
+  })
+  const add = (
+    <Button size="sm" icon={Plus} disabled={node.isLocal} onClick={() => setAdding(true)}>
+      Add Token
+    </Button>
+  )
+  return (
+    <section className="card token-card" aria-labelledby={titleId}>
+      <header className="card-head">
+        <h2 id={titleId}>Node Access Tokens</h2>
+        <div className="acts">
+          <Search list={tokens} />
+          {add}
+        </div>
+      </header>
+      <QueryTable
+        inCard
+        className="tokens"
+        caption="Node Access Tokens"
+        noun="access tokens"
+        list={tokens}
+        columns={COLUMNS}
+        renderMenu={(token) => <TokenMenu token={token} />}
+        empty={
+          <EmptyState
+            door="ajar"
+            title="No Access Tokens yet"
+            text="A machine needs one to connect as this node."
+          >
+            {add}
+          </EmptyState>
+        }
+        noMatch={<NothingMatches list={tokens} text="No access token of this node has this in its name." />}
+      />
+      <Suspense>{isAdding && <TokenDialog node={node} onClose={() => setAdding(false)} />}</Suspense>
+    </section>
+  )
+}
+
+/** Of a few tokens nobody needs to search for one. */
+function Search({ list: { params, query, change } }: { list: List<Pat> }) {
+  const total = query.data?.total ?? 0
+  if (params.search === '' && total <= params.limit) return null
+  return (
+    <SearchField
+      label="Search access tokens"
+      placeholder="Search name"
+      value={params.search}
+      onSearch={(search) => change({ search }, { replace: true })}
+    />
+  )
+}
+
+const LOOKS = { Active: 'ok', Expired: 'mute', Revoked: 'mute' } as const
+
+/** Turns by itself when the time has come. */
+function Status({ token }: { token: Pat }) {
+  const status = tokenStatus(token, useNow())
+  return <Badge kind={LOOKS[status]}>{status}</Badge>
+}
+
+function Expiry({ token: { expireAt } }: { token: Pat }) {
+  if (expireAt === null) return <span className="none">-</span>
+  return (
+    <time className="tn" dateTime={expireAt} title={formatMoment(expireAt)}>
+      {formatDate(expireAt)}
+    </time>
+  )
+}
+
+function TokenMenu({ token }: { token: Pat }) {
+  const actions = useTokenActions()
+  return (
+    <Menu
+      label={`Actions for token ${token.name}`}
+      groups={[
+        token.revoked ? [] : [{ text: 'Revoke', icon: Ban, onSelect: () => actions.revoke(token) }],
+        [{ text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(token) }],
+      ]}
+    />
+  )
+}

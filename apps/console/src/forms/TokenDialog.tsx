@@ -1,0 +1,90 @@
+import { endpoints } from '@postern/contract/endpoints'
+import type { Node } from '@postern/contract/nodes'
+import type { CreatedPat } from '@postern/contract/pats'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Control } from 'react-hook-form'
+import { useApi } from '../api/context.ts'
+import { TokenInfoDialog } from '../components/tokens/TokenInfoDialog.tsx'
+import { refreshTokens } from '../components/tokens/use-token-actions.tsx'
+import { useLeaveGuard } from '../hooks/use-leave-guard.ts'
+import { DateInput } from '../ui/DateInput.tsx'
+import { confirmDiscard } from '../ui/Dialog.tsx'
+import { Field } from '../ui/Field.tsx'
+import { FormDialog } from '../ui/FormDialog.tsx'
+import { today } from '../util/days.ts'
+import { TextField, useBoundField } from './bound-fields.tsx'
+import { NEW_TOKEN, type TokenFormInput, TokenFormSchema } from './token-values.ts'
+import { useFormShell } from './use-form-shell.ts'
+
+interface Props {
+  node: Node
+  onClose: () => void
+}
+
+/** The form of a new access token, and after saving the dialog that shows its value this one time. */
+export function TokenDialog({ node, onClose }: Props) {
+  const [created, setCreated] = useState<CreatedPat>()
+  if (created) return <TokenInfoDialog token={created} onClose={onClose} />
+  return <TokenForm node={node} onClose={onClose} onCreated={setCreated} />
+}
+
+function TokenForm({ node, onClose, onCreated }: Props & { onCreated: (created: CreatedPat) => void }) {
+  const api = useApi()
+  const queries = useQueryClient()
+  const { form, shell } = useFormShell({
+    schema: TokenFormSchema,
+    values: NEW_TOKEN,
+    checks: 'onChange',
+    failure: 'The token was not made',
+    async send(body) {
+      onCreated(await api.call(endpoints.createToken, { params: { nodeId: node.id }, body }))
+      void refreshTokens(queries)
+    },
+  })
+  useLeaveGuard(shell.dirty, confirmDiscard)
+  const { control } = form
+  return (
+    <FormDialog
+      title="Access Token Configuration"
+      description={
+        <>
+          Let another machine connect as <b>{node.name}</b>, or replace a token that was lost.
+        </>
+      }
+      onClose={onClose}
+      {...shell}
+    >
+      <TextField
+        control={control}
+        name="name"
+        label="Name"
+        required
+        placeholder="Enter a friendly name for this token"
+      />
+      <ExpiryField control={control} />
+    </FormDialog>
+  )
+}
+
+function ExpiryField<T>({ control }: { control: Control<TokenFormInput, unknown, T> }) {
+  const { field, error } = useBoundField({ control, name: 'expireAt' })
+  return (
+    <Field
+      label="Expire At (Optional)"
+      hint="Define when the token should be revoked automatically"
+      error={error}
+    >
+      {(ids) => (
+        <DateInput
+          {...ids}
+          {...field}
+          value={field.value ?? ''}
+          onValueChange={field.onChange}
+          min={today()}
+          placeholder="Select a date"
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,26 @@
+import { blankable, instant, name } from '@postern/contract/fields'
+import { MESSAGES } from '@postern/contract/messages'
+import type { PatForm } from '@postern/contract/pats'
+import * as z from 'zod/mini'
+import { endOfDay, findDay, today } from '../util/days.ts'
+
+const FORMAT = `${MESSAGES.date}, written MM/dd/yyyy`
+
+/** A day as it is typed; for the server the moment in which it ends here. */
+const lastDay = z.pipe(
+  z.string().check(
+    z.trim(),
+    z.refine((text) => findDay(text) !== undefined, { error: FORMAT, abort: true }),
+    z.refine((text) => (findDay(text) ?? '') >= today(), MESSAGES.pastDate),
+  ),
+  z.pipe(
+    z.transform((text: string) => endOfDay(findDay(text) ?? today()).toISOString()),
+    instant,
+  ),
+)
+
+/** The form of a token; what comes out is what the server takes. */
+export const TokenFormSchema = z.strictObject({ name, expireAt: blankable(lastDay) })
+export type TokenFormInput = z.input<typeof TokenFormSchema>
+
+export const NEW_TOKEN = { name: '', expireAt: '' } satisfies TokenFormInput & Record<keyof PatForm, string>

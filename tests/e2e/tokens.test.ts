@@ -1,0 +1,457 @@
+import type { CreatedNode } from '@postern/contract/nodes'
+import type { CreatedPat, Pat } from '@postern/contract/pats'
+import { callApi } from '@postern/testkit/api'
+import type { Locator, Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
+import { label, type Site, startSite } from './harness.ts'
+import { choose, expectClipboard, expectFocus, menuItems, passTimeUntil, rowOf, stopClock } from './steps.ts'
+
+const DAY = 86_400_000
+const HINT = 'Define when the token should be revoked automatically'
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+const createNode = (name: string): Promise<CreatedNode> => site.api.createNode({ name })
+const pats = ({ id }: { id: number }) => `/api/nodes/${id}/pats`
+// `callApi` holds every answer against the contract, so it has the type that the contract says.
+const list = async (node: CreatedNode) => (await site.api.call('GET', pats(node))).json as Pat[]
+const add = async (node: CreatedNode, name: string, expireAt?: string) =>
+  (await site.api.call('POST', pats(node), { name, expireAt })).json as CreatedPat
+const ask = (token: string) => callApi(site.paths.serverSocket, token, 'GET', '/api/agent/config')
+const open = (node: CreatedNode, query = '', options?: Parameters<Site['open']>[1]) =>
+  site.open(`/nodes/${node.id}${query}`, options)
+
+const cardOf = (page: Page) => page.getByRole('region', { name: 'Node Access Tokens' })
+const formOf = (page: Page) => page.getByRole('dialog', { name: 'Access Token Configuration' })
+const readyOf = (page: Page) => page.getByRole('dialog', { name: 'New Access Token Generated' })
+const expiryOf = (form: Locator) => form.getByLabel('Expire At (Optional)')
+const save = (page: Page) => formOf(page).getByRole('button', { name: 'Save' }).click()
+
+async function openForm(page: Page): Promise<Locator> {
+  await cardOf(page).getByRole('button', { name: 'Add Token' }).first().click()
+  const form = formOf(page)
+  await form.waitFor()
+  return form
+}
+
+/** MM/dd/yyyy of the day in some days, by the clock of the page. */
+const dayIn = (page: Page, days: number) =>
+  page.evaluate((ahead) => {
+    const day = new Date()
+    day.setDate(day.getDate() + ahead)
+    return day.toLocaleDateString('en-US', { year: 'numeric', month: '2-digit', day: '2-digit' })
+  }, days)
+
+describe('the card', () => {
+  it('shows name, status, expiry and actions of each token, and is as high as five of them', async () => {
+    const node = await createNode('site')
+    await add(node, 'ci-runner', new Date(Date.now() + 3 * DAY).toISOString())
+    const old = await add(node, 'old-laptop')
+    await site.api.call('PATCH', `${pats(node)}/${old.id}/revoke`)
+    const visit = await open(node)
+    const { page } = visit
+    const card = cardOf(page)
+    await expect(card.getByRole('columnheader')).toHaveText(['Name', 'Status', 'Expires', 'Actions'])
+    await expect(rowOf(page, 'default')).toContainText('Active')
+    await expect(rowOf(page, 'ci-runner')).toContainText('Active')
+    await expect(rowOf(page, 'ci-runner')).toContainText(await dayIn(page, 3))
+    await expect(rowOf(page, 'old-laptop')).toContainText('Revoked')
+    expect((await card.boundingBox())?.height).toBeGreaterThanOrEqual(230)
+    await visit.expectAccessible()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('turns a token to Expired by itself; one that is revoked stays Revoked', async () => {
+    const node = await createNode('site')
+    const soon = new Date(Date.now() + DAY).toISOString()
+    await add(node, 'trial', soon)
+    const revoked = await add(node, 'revoked', soon)
+    await site.api.call('PATCH', `${pats(node)}/${revoked.id}/revoke`)
+    const visit = await site.open('/')
+    const { page } = visit
+    await stopClock(page)
+    await page.goto(`${site.origin}/nodes/${node.id}`)
+    await passTimeUntil(rowOf(page, 'trial').getByText('Active'))
+    await page.clock.fastForward(DAY + 2000)
+    await passTimeUntil(rowOf(page, 'trial').getByText('Expired'), 1000)
+    await expect(rowOf(page, 'revoked')).toContainText('Revoked')
+    await visit.close()
+  })
+
+  it('shows five at a time, the newest first, and keeps page, search and order in the address', async () => {
+    const node = await createNode('site')
+    for (const name of ['alpha', 'Beta', 'gamma', 'delta', 'Epsilon']) await add(node, name)
+    const visit = await open(node)
+    const { page } = visit
+    const card = cardOf(page)
+    const names = card.locator('tbody .c-name')
+    await expect(names).toHaveText(['Epsilon', 'delta', 'gamma', 'Beta', 'alpha'])
+    await expect(card.getByText('Showing 1 to 5 of 6 results')).toBeVisible()
+    await card.getByRole('button', { name: 'Next' }).click()
+    await expect(names).toHaveText(['default'])
+    await page.reload()
+    await expect(names).toHaveText(['default'])
+    await card.getByRole('button', { name: 'Name', exact: true }).click()
+    await expect(names).toHaveText(['alpha', 'Beta', 'default', 'delta', 'Epsilon'])
+    await card.getByRole('searchbox').fill('ELT')
+    await expect(names).toHaveText(['delta'])
+    expect(new URL(page.url()).search).toBe('?tokens.orderBy=name%2Casc&tokens.search=ELT')
+    await card.getByRole('searchbox').fill('nothing like it')
+    await card.getByRole('button', { name: 'Clear search' }).click()
+    await expect(names).toHaveCount(5)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('steps back when the last token of its page is deleted', async () => {
+    const node = await createNode('site')
+    for (let i = 0; i < 5; i++) await add(node, `token ${i}`)
+    const visit = await open(node, '?tokens.page=2')
+    const { page } = visit
+    await choose(page, 'Actions for token default', 'Delete')
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await expect(cardOf(page).locator('tbody .c-name')).toHaveCount(5)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('follows what others do', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    const { page } = visit
+    await rowOf(page, 'default').waitFor()
+    const { id } = await add(node, 'from elsewhere')
+    await rowOf(page, 'from elsewhere').getByText('Active').waitFor()
+    await site.api.call('PATCH', `${pats(node)}/${id}/revoke`)
+    await rowOf(page, 'from elsewhere').getByText('Revoked').waitFor()
+    await site.api.call('DELETE', `${pats(node)}/${id}`)
+    await rowOf(page, 'from elsewhere').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('is not there for the local node', async () => {
+    const visit = await site.open('/nodes/1')
+    const { page } = visit
+    await page.getByRole('heading', { name: 'HTTP Services' }).waitFor()
+    await expect(cardOf(page)).toHaveCount(0)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('says that it could not be loaded, and never that there is none', async () => {
+    const node = await createNode('site')
+    const visit = await site.open('/')
+    visit.forgive(/Failed to load resource/)
+    const { page } = visit
+    await page.route('**/pats?*', (route) => route.fulfill({ status: 500, json: { message: 'broken' } }))
+    await page.goto(`${site.origin}/nodes/${node.id}`)
+    await cardOf(page).getByText('The access tokens could not be loaded').waitFor()
+    await page.unroute('**/pats?*')
+    await cardOf(page).getByRole('button', { name: 'Retry' }).click()
+    await rowOf(page, 'default').waitFor()
+    await visit.close()
+  })
+})
+
+describe('adding a token', () => {
+  it('shows its value once, with words, a copy button and ways to use it', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    const { page } = visit
+    const form = await openForm(page)
+    await expect(form.getByLabel(label('Name'))).toHaveAttribute(
+      'placeholder',
+      'Enter a friendly name for this token',
+    )
+    await expect(expiryOf(form)).toHaveAttribute('placeholder', 'Select a date')
+    await form.getByText(HINT).waitFor()
+    await visit.expectAccessible()
+    await form.getByLabel(label('Name')).fill('laptop')
+    await page.keyboard.press('Enter')
+    const ready = readyOf(page)
+    await ready.waitFor()
+    for (const text of [
+      'Your new Personal Access Token has been successfully created. Make sure to store it securely, as it will not be shown again.',
+      'The token is only visible once. Make sure to store it securely.',
+      'laptop',
+    ])
+      await ready.getByText(text, { exact: true }).waitFor()
+    await expect(ready.getByText('Expires')).toHaveCount(0)
+    await visit.expectAccessible()
+    const field = ready.getByLabel('Access token', { exact: true })
+    await expect(field).toHaveAttribute('readonly')
+    const token = await field.inputValue()
+    await ready.getByRole('button', { name: 'Copy access token' }).click()
+    await expectClipboard(page, token)
+    expect((await ask(token)).json).toMatchObject({ node: { name: 'site' } })
+    for (const link of await ready.getByRole('link').all()) {
+      const answer = await page.request.get(
+        new URL((await link.getAttribute('href')) ?? '', site.origin).href,
+      )
+      expect([answer.status(), answer.url()]).toEqual([
+        200,
+        expect.stringMatching(/\/docs\/(cli|docker|kubernetes)$/),
+      ])
+    }
+    await expect(ready.getByRole('link')).toHaveCount(3)
+    await ready.getByRole('button', { name: 'Got it!' }).click()
+    await rowOf(page, 'laptop').waitFor()
+    expect(await page.content()).not.toContain(token)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('keeps the value on the screen on Escape and on a click outside, and the tick for two seconds', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    const { page } = visit
+    await stopClock(page)
+    await cardOf(page).getByRole('button', { name: 'Add Token' }).click()
+    await passTimeUntil(formOf(page))
+    await formOf(page).getByLabel(label('Name')).fill('kept')
+    await save(page)
+    const ready = readyOf(page)
+    await passTimeUntil(ready)
+    await page.keyboard.press('Escape')
+    await page.mouse.click(5, 5)
+    await page.clock.runFor(500)
+    await expect(ready).toBeVisible()
+    const copied = ready.getByRole('status').filter({ hasText: 'Copied' })
+    const copy = ready.getByRole('button', { name: 'Copy access token' })
+    await copy.click()
+    await passTimeUntil(copied)
+    await expect(copy.locator('.lucide-check')).toHaveCount(1)
+    await page.clock.runFor(1500)
+    await expect(copied).toHaveCount(1)
+    await page.clock.runFor(500)
+    await expect(copied).toHaveCount(0)
+    await expect(copy.locator('.lucide-copy')).toHaveCount(1)
+    await visit.close()
+  })
+
+  it('checks the name and the date as they are typed, and sends nothing that is wrong', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    const { page } = visit
+    const form = await openForm(page)
+    const name = form.getByLabel(label('Name'))
+    await name.fill('x')
+    await name.fill('')
+    await form.getByText('This field is required').waitFor()
+    await name.fill('x'.repeat(101))
+    await form.getByText('must be less than or equal to 100 characters long').waitFor()
+    const expiry = expiryOf(form)
+    for (const text of ['soon', '02/30/2028', '2027-01-05']) {
+      await expiry.fill(text)
+      await form.getByText('must be a valid date, written MM/dd/yyyy').waitFor()
+    }
+    await expiry.fill(await dayIn(page, -1))
+    await form.getByText('must be today or later').waitFor()
+    await save(page)
+    await expectFocus(name)
+    await visit.expectAccessible()
+    await expiry.fill('')
+    await form.getByText(HINT).waitFor()
+    expect(await list(node)).toHaveLength(1)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await form.waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows what only the server knows under its field or above the form, and loses nothing', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    visit.forgive(/Failed to load resource|The token was not made/)
+    const { page } = visit
+    const form = await openForm(page)
+    await form.getByLabel(label('Name')).fill('patient')
+    const answers = [
+      { message: 'Validation failed', errors: [{ field: 'expireAt', message: 'is a holiday' }] },
+      { message: 'This node has 100 access tokens' },
+    ]
+    await page.route(`**${pats(node)}`, (route) =>
+      route.fulfill({ status: answers.length === 2 ? 422 : 409, json: answers.shift() }),
+    )
+    await save(page)
+    await form.getByText('is a holiday').waitFor()
+    await expect(expiryOf(form)).toHaveAttribute('aria-invalid', 'true')
+    await save(page)
+    await form.getByText('This node has 100 access tokens').waitFor()
+    await expect(form.getByLabel(label('Name'))).toHaveValue('patient')
+    await page.unroute(`**${pats(node)}`)
+    await save(page)
+    await readyOf(page).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the last day of a token', () => {
+  it.each(['America/Sao_Paulo', 'Pacific/Auckland'])(
+    'may be today, and ends with it in %s',
+    async (timezoneId) => {
+      const node = await createNode('site')
+      const visit = await open(node, '', { timezoneId })
+      const { page } = visit
+      const form = await openForm(page)
+      await form.getByLabel(label('Name')).fill('today')
+      const day = await dayIn(page, 0)
+      await expiryOf(form).fill(day)
+      await save(page)
+      await readyOf(page).getByText(day).waitFor()
+      const end = await page.evaluate(() => new Date().setHours(23, 59, 59, 999))
+      expect((await list(node))[0]).toMatchObject({ name: 'today', expireAt: new Date(end).toISOString() })
+      await readyOf(page).getByRole('button', { name: 'Got it!' }).click()
+      await expect(rowOf(page, 'today')).toContainText('Active')
+      await expect(rowOf(page, 'today')).toContainText(day)
+      visit.expectNoComplaints()
+      await visit.close()
+    },
+  )
+
+  it('is chosen in the calendar by the keyboard alone, and no day before today', async () => {
+    const node = await createNode('site')
+    const visit = await site.open('/', { timezoneId: 'UTC' })
+    const { page } = visit
+    await page.clock.setFixedTime(new Date('2027-01-20T12:00:00Z'))
+    await page.goto(`${site.origin}/nodes/${node.id}`)
+    const form = await openForm(page)
+    await form.getByLabel(label('Name')).fill('by keys')
+    await page.keyboard.press('Tab')
+    await expectFocus(expiryOf(form))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const calendar = page.getByRole('dialog', { name: 'Choose a date' })
+    const day = (name: string) => calendar.getByRole('button', { name })
+    await expectFocus(day('Wednesday, January 20, 2027'))
+    await visit.expectAccessible()
+    await expect(day('Tuesday, January 19, 2027')).toBeDisabled()
+    await expect(calendar.getByRole('button', { name: 'Previous month' })).toBeDisabled()
+    const steps = [
+      ['ArrowLeft', 'Wednesday, January 20, 2027'],
+      ['ArrowDown', 'Wednesday, January 27, 2027'],
+      ['End', 'Saturday, January 30, 2027'],
+      ['ArrowRight', 'Sunday, January 31, 2027'],
+      ['PageDown', 'Sunday, February 28, 2027'],
+      ['Shift+PageDown', 'Monday, February 28, 2028'],
+      ['Home', 'Sunday, February 27, 2028'],
+      ['ArrowUp', 'Sunday, February 20, 2028'],
+      ['Shift+PageUp', 'Saturday, February 20, 2027'],
+      ['PageUp', 'Wednesday, January 20, 2027'],
+    ] as const
+    for (const [key, name] of steps) {
+      await page.keyboard.press(key)
+      await expectFocus(day(name))
+    }
+    await page.keyboard.press('Escape')
+    await calendar.waitFor({ state: 'detached' })
+    await expect(form).toBeVisible()
+    await expect(expiryOf(form)).toHaveValue('')
+    await page.keyboard.press('Enter')
+    await expectFocus(day('Wednesday, January 20, 2027'))
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await calendar.waitFor({ state: 'detached' })
+    await expect(expiryOf(form)).toHaveValue('01/21/2027')
+    await expectFocus(form.getByRole('button', { name: 'Choose a date' }))
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('is chosen with a finger, on targets that are large enough', async () => {
+    const node = await createNode('site')
+    const visit = await open(node, '', { width: 390, height: 844 })
+    const { page } = visit
+    const form = await openForm(page)
+    const button = form.getByRole('button', { name: 'Choose a date' })
+    const sizes = [await button.boundingBox()]
+    await button.click()
+    const calendar = page.getByRole('dialog', { name: 'Choose a date' })
+    await calendar.getByRole('button', { name: 'Next month' }).click()
+    const first = calendar.getByRole('grid').getByRole('button').first()
+    sizes.push(
+      await first.boundingBox(),
+      await calendar.getByRole('button', { name: 'Next month' }).boundingBox(),
+    )
+    for (const size of sizes) expect(Math.min(size?.width ?? 0, size?.height ?? 0)).toBeGreaterThanOrEqual(44)
+    const box = await calendar.boundingBox()
+    expect([(box?.x ?? -1) >= 0, (box?.x ?? 0) + (box?.width ?? 999) <= 390]).toEqual([true, true])
+    await visit.expectAccessible()
+    await first.click()
+    await expect(expiryOf(form)).toHaveValue(/^\d\d\/01\/\d{4}$/)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('revoking and deleting', () => {
+  it('asks first, ends the token, and says so; what is revoked is not revoked again', async () => {
+    const node = await createNode('site')
+    const { token } = await add(node, 'lost')
+    const visit = await open(node)
+    const { page } = visit
+    await choose(page, 'Actions for token lost', 'Revoke')
+    const confirm = page.getByRole('alertdialog', { name: 'Revoke Personal Access Token' })
+    await confirm.getByText('does not necessarily end an active tunnel').waitFor()
+    await confirm.getByText('disable the node').waitFor()
+    await visit.expectAccessible()
+    await confirm.getByRole('button', { name: 'Cancel' }).click()
+    expect((await ask(token)).status).toBe(200)
+    await choose(page, 'Actions for token lost', 'Revoke')
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).click()
+    await page.getByText('Personal Access Token revoked successfully!').waitFor()
+    await expect(rowOf(page, 'lost')).toContainText('Revoked')
+    expect((await ask(token)).status).toBe(403)
+    await page.getByRole('button', { name: 'Actions for token lost' }).click()
+    expect(await menuItems(page)).toEqual(['Delete'])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('removes the row, down to none, and the first one can be added again', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    const { page } = visit
+    await page.getByRole('button', { name: 'Actions for token default' }).click()
+    expect(await menuItems(page)).toEqual(['Revoke', 'Delete'])
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    const confirm = page.getByRole('alertdialog', { name: 'Delete Personal Access Token' })
+    await confirm.getByText('is permanent and does not necessarily disconnect an active tunnel').waitFor()
+    await confirm.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await page.getByText('Personal Access Token deleted successfully!').waitFor()
+    await cardOf(page).getByText('No Access Tokens yet').waitFor()
+    expect((await ask(node.token)).status).toBe(401)
+    await visit.expectAccessible()
+    const form = await openForm(page)
+    await form.getByLabel(label('Name')).fill('next')
+    await save(page)
+    await readyOf(page).getByRole('button', { name: 'Got it!' }).click()
+    await rowOf(page, 'next').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('goes on when somebody else was faster', async () => {
+    const node = await createNode('site')
+    const { id } = await add(node, 'raced')
+    const visit = await open(node)
+    visit.forgive(/404/)
+    const { page } = visit
+    await choose(page, 'Actions for token raced', 'Revoke')
+    await site.api.call('DELETE', `${pats(node)}/${id}`)
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).click()
+    await page.getByText('Token not found').waitFor()
+    await rowOf(page, 'raced').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
