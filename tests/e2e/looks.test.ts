@@ -1,3 +1,4 @@
+import type { Pat } from '@postern/contract/pats'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
@@ -29,6 +30,15 @@ const scenes: Scene[] = [
     act: openInfo,
     shows: 'Your Service is Now Publicly Available',
   },
+  { name: 'token-form', path: () => `/nodes/${office}`, act: openTokenForm, shows: 'Define when the token' },
+  { name: 'token-calendar', path: () => `/nodes/${office}`, act: openCalendar, shows: 'Sa' },
+  {
+    name: 'token-ready',
+    path: () => `/nodes/${office}`,
+    act: createToken,
+    shows: 'New Access Token Generated',
+  },
+  { name: 'token-revoke', path: () => `/nodes/${office}`, act: openRevoke, shows: 'Yes, revoke token!' },
   { name: 'confirm', path: () => `/nodes/${office}`, act: openConfirm, shows: 'Yes' },
 ]
 
@@ -53,6 +63,7 @@ async function furnish(): Promise<void> {
     gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   })
   office = gateway.id
+  await furnishTokens()
   const others = []
   for (const name of ['nas', 'warehouse', 'greenhouse', 'runner-02'])
     others.push(await api.createNode({ name }))
@@ -82,6 +93,15 @@ async function furnish(): Promise<void> {
   ])
   await until('the figures to arrive', async () => (await api.getNode(office)).status === 'online')
   for (let line = 0; line < 40; line++) edge.log(grafana, logLine(line))
+}
+
+/** One of each status, but for an expired one, which takes a day to make. */
+async function furnishTokens(): Promise<void> {
+  const pats = `/api/nodes/${office}/pats`
+  await site.api.call('POST', pats, { name: 'old-laptop' })
+  const tokens = (await site.api.call('GET', pats)).json as Pat[]
+  await site.api.call('PATCH', `${pats}/${tokens[0]?.id}/revoke`)
+  await site.api.call('POST', pats, { name: 'ci-runner', expireAt: '2031-03-31T21:59:59.999Z' })
 }
 
 function logLine(index: number): string {
@@ -121,4 +141,26 @@ async function openConfirm(page: Page): Promise<void> {
 
 async function openServices(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Services of grafana.example.com' }).click()
+}
+
+async function openTokenForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add Token' }).click()
+  await page.getByLabel(label('Name')).fill('van')
+}
+
+async function openCalendar(page: Page): Promise<void> {
+  await openTokenForm(page)
+  await page.getByLabel('Expire At (Optional)').fill('03/31/2031')
+  await page.getByRole('button', { name: 'Choose a date' }).click()
+}
+
+async function createToken(page: Page): Promise<void> {
+  await openTokenForm(page)
+  await page.getByLabel('Expire At (Optional)').fill('03/31/2031')
+  await page.keyboard.press('Enter')
+}
+
+async function openRevoke(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for token ci-runner' }).click()
+  await page.getByRole('menuitem', { name: 'Revoke' }).click()
 }

@@ -52,8 +52,8 @@ function confirmRevoke({ name }: Pat): ConfirmOptions {
     title: 'Revoke Personal Access Token',
     description: (
       <>
-        Revoking disables the access of <b>{name}</b> but does not necessarily end an active tunnel. If the
-        token is compromised, disable the node too.
+        Revoking <b>{name}</b> disables the token's access but does not necessarily end an active tunnel. If
+        the token is compromised, disable the node too.
       </>
     ),
     variant: 'danger',
