@@ -61,12 +61,19 @@ export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.tra
 export const port = z.int(MESSAGES.port).check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
 export const time = z.string()
 
-/** A moment with any offset, which comes out in UTC. The last years of the calendar would be no RFC 3339 elsewhere. */
+const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+
+/** Whether it is one of the calendar, too: `Date.parse` reads the 30th of February as the 2nd of March. */
+function isInstant(text: string): boolean {
+  const day = INSTANT.exec(text)?.[1]
+  // In the last of its years an instant may be in the year 10000 elsewhere, which RFC 3339 does not know.
+  if (day === undefined || !(Date.parse(text) < Date.UTC(9999, 0))) return false
+  return new Date(day).toISOString().startsWith(day)
+}
+
+/** A moment with any offset, which comes out in UTC. */
 export const instant = z.pipe(
-  z.iso.datetime({ offset: true, error: MESSAGES.date }).check(
-    z.maxLength(40, MESSAGES.date),
-    z.refine((text) => Date.parse(text) < Date.UTC(9999, 0), MESSAGES.date),
-  ),
+  z.string(MESSAGES.date).check(z.refine(isInstant, { error: MESSAGES.date, abort: true })),
   z.transform((text: string) => new Date(text).toISOString()),
 )
 
