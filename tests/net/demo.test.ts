@@ -43,7 +43,7 @@ test('a demonstration that was killed is swept by the next, which shows all and 
   await killed.stop('SIGKILL')
   const next = begin('next.log', '--once')
   const code = await next.exited
-  expect(next.output()).toContain('Both were tried just now and answer.')
+  expect(next.output()).toContain('Both were tested just now and answer.')
   expect(code).toBe(0)
   await expectNothingLeft()
 }, 180_000)
