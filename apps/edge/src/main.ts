@@ -1,5 +1,6 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import type { DataPlane } from '@postern/contract/edge'
+import { ownPortsOf } from '@postern/contract/settings'
 import { createExec } from '@postern/host/exec'
 import { holdSocket } from '@postern/host/socket'
 import { pino } from 'pino'
@@ -76,6 +77,8 @@ function openHaproxy({ settings, paths }: Config): Promise<HaproxyDriver> {
     lanes: paths.lanesDir,
     root: settings.POSTERN_DATA_DIR,
     connectionsPerSource: settings.POSTERN_CONNECTIONS_PER_SOURCE,
+    portRange: settings.POSTERN_PORT_RANGE,
+    ownPorts: ownPortsOf(settings),
     httpPort: settings.POSTERN_HTTP_PORT,
     httpsPort: settings.POSTERN_HTTPS_PORT,
   })

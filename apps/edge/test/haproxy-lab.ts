@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import type { EdgeCertificate } from '@postern/contract/desired-state'
 import { createExec } from '@postern/host/exec'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
-import { inSections, type ResolvedRoute } from '@postern/render/resolved-route'
+import {
+  inSections,
+  type ResolvedHttpRoute,
+  type ResolvedPortRoute,
+  type ResolvedRoute,
+} from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
 import { createHaproxy, type HaproxyDriver } from '../src/drivers/haproxy/driver.ts'
 import type { HaproxyLog } from '../src/drivers/haproxy/logs/line.ts'
@@ -93,13 +98,30 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
 }
 
 /** An enabled route of a domain of its own to a port of this machine. */
-export function makeLabRoute(id: number, port: number, changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+export function makeLabRoute(
+  id: number,
+  port: number,
+  changes: Partial<ResolvedHttpRoute> = {},
+): ResolvedHttpRoute {
   const backend = { proto: 'http' as const, host: null, port }
   return { ...makeRoute(id, { backend }), address: '127.0.0.1', ...changes }
 }
 
+/** An enabled TCP service at a port of the lab's range, to a port of this machine. */
+export function makeLabPort(
+  id: number,
+  port: number,
+  backendPort: number,
+  changes: Partial<Extract<ResolvedPortRoute, { proto: 'tcp' }>> = {},
+): ResolvedPortRoute {
+  const { node, enabled, allowedIps, blockedIps } = makeRoute(id)
+  const backend = { host: null, port: backendPort }
+  const route = { id, node, enabled, allowedIps, blockedIps, backend, port }
+  return { ...route, proto: 'tcp', tls: null, address: '127.0.0.1', ...changes }
+}
+
 /** The console's own service, as the server seeds it. */
-export function makeConsoleRoute(changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+export function makeConsoleRoute(changes: Partial<ResolvedHttpRoute> = {}): ResolvedHttpRoute {
   const route = makeLabRoute(1, 3000, { domain: null, system: true, node: { kind: 'local' }, address: null })
   return { ...route, ...changes }
 }

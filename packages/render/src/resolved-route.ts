@@ -1,21 +1,33 @@
-import { type Route, routesSectionOf } from '@postern/contract/desired-state'
+import { type PortRoute, portsSectionOf, type Route, routesSectionOf } from '@postern/contract/desired-state'
 
 /**
- * A route with the address that HAProxy dials for it: an IP literal, checked to lie where the route belongs.
- * Null: there is none (the console's own route, a disabled one, a name that does not resolve, an address that is
- * not allowed); an enabled route without one is answered by our own page, and the loop reports why.
+ * A route with the address to dial for it: an IP literal, checked to lie where the route belongs. Null: there is none
+ * (the console's own route, a disabled one, a name that does not resolve, an address that is not allowed); visitors of
+ * an enabled route without one are turned away, and the loop reports why.
  */
-export interface ResolvedRoute extends Route {
-  address: string | null
-}
+type Resolved<T> = T & { address: string | null }
+
+export type ResolvedHttpRoute = Resolved<Route>
+export type ResolvedPortRoute = Resolved<PortRoute>
+export type ResolvedRoute = ResolvedHttpRoute | ResolvedPortRoute
 
 /** Section name → its routes; the same array as long as nothing in it changes. */
 export type RouteSections = ReadonlyMap<string, readonly ResolvedRoute[]>
 
-export function inSections<T extends { id: number }>(routes: readonly T[]): Map<string, T[]> {
-  return Map.groupBy(routes, ({ id }) => routesSectionOf(id))
+export function isPortRoute<T extends Route, P extends PortRoute>(route: T | P): route is P {
+  return 'port' in route
+}
+
+/** The console's own route, which leads to the server. */
+export function isSystem(route: Route | PortRoute): boolean {
+  return !isPortRoute(route) && route.system
+}
+
+export function inSections<T extends Route | PortRoute>(routes: readonly T[]): Map<string, T[]> {
+  return Map.groupBy(routes, (route) => (isPortRoute(route) ? portsSectionOf : routesSectionOf)(route.id))
 }
 
 export function findRoute(sections: RouteSections, id: number): ResolvedRoute | undefined {
-  return sections.get(routesSectionOf(id))?.find((route) => route.id === id)
+  const at = (name: string) => sections.get(name)?.find((route) => route.id === id)
+  return at(routesSectionOf(id)) ?? at(portsSectionOf(id))
 }

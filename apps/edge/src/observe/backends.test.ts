@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
-import { inSections, type ResolvedRoute } from '@postern/render/resolved-route'
+import { inSections, type ResolvedHttpRoute } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
 import { costMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 afterEach(() => watch.close())
 
-function route(id: number, port: number, changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+function route(id: number, port: number, changes: Partial<ResolvedHttpRoute> = {}): ResolvedHttpRoute {
   const { proto = 'http' } = changes.backend ?? {}
   return { ...makeRoute(id), address: '127.0.0.1', ...changes, backend: { proto, host: null, port } }
 }

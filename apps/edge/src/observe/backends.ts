@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
-import { findRoute, type ResolvedRoute, type RouteSections } from '@postern/render/resolved-route'
+import {
+  findRoute,
+  isPortRoute,
+  type ResolvedRoute,
+  type RouteSections,
+} from '@postern/render/resolved-route'
 import type { BackendSign } from '../drivers/haproxy/logs/line.ts'
 import { type ProbeTarget, probeBackend } from './backend-probe.ts'
 import { createBackendVoice } from './backend-voice.ts'
@@ -120,7 +125,7 @@ export function createBackendWatch({ now, send }: BackendWatchOptions): BackendW
 
 /** Undefined for what cannot or need not be probed: the console, and services that are disabled or lead nowhere. */
 function suspectOf(route: ResolvedRoute | undefined): Suspect | undefined {
-  if (!route?.enabled || route.system || route.address === null) return undefined
+  if (!route?.enabled || isPortRoute(route) || route.system || route.address === null) return undefined
   const { domain, address, backend, node } = route
   return {
     node: node.kind === 'local' ? null : node.id,

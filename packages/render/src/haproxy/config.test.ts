@@ -14,6 +14,8 @@ const options: HaproxyOptions = {
   publicHost: 'gate.example.com',
   user: { uid: 990, gid: 991 },
   maxConnections: 9500,
+  ports: [{ from: 32660, to: 32760 }],
+  portConnections: 1000,
   connectionsPerSource: 500,
   logPort: 601,
   logSecret: '0123456789abcdef0123456789abcdef',

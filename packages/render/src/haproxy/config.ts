@@ -9,6 +9,7 @@ import { HAPROXY_LUA } from './lua/program.ts'
 import type { Digest } from './maps/lists.ts'
 import { type HaproxyOptions, type HaproxyPaths, haproxyPaths, RenderError } from './options.ts'
 import { type PageName, pageNames, pageStatus, renderPage, renderPageBody } from './pages.ts'
+import { renderPorts } from './ports.ts'
 
 /**
  * The one fixed haproxy.cfg. Services are lines of its maps and never part of it.
@@ -24,6 +25,7 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
     renderDoor(options, paths),
     renderFrontends(options, paths),
     renderOnceFrontends(options, paths),
+    renderPorts(options, paths),
     renderDrain(options),
     renderBackends(options),
   ].join('\n')
@@ -41,9 +43,12 @@ function assertPlain(options: HaproxyOptions): void {
     /^[0-9a-f]{32}$/.test(logSecret) &&
     addresses.length > 0 &&
     addresses.every(isIp) &&
+    options.ports.every(({ from, to }) => isPort(from) && isPort(to) && from <= to) &&
     (isIp(publicHost) || isDomainName(publicHost.toLowerCase()))
   if (!isPlain) throw new RenderError('A setting of the proxy has characters that do not belong there')
 }
+
+const isPort = (port: number) => Number.isInteger(port) && port >= 1 && port <= 65_535
 
 /** For TLS 1.2; all of TLS 1.3 are of this kind. Sessions are resumed from HAProxy's memory, never by a lasting key. */
 const AEAD_SUITES = [
@@ -93,7 +98,8 @@ ring logs
 
 /** HAProxy counts a visitor's connection again in each part of it. */
 function allConnections(options: HaproxyOptions): number {
-  return 2 * options.maxConnections + plainRoom(options) + 2 * lanesOf(options) + DRAINS
+  const ofPorts = options.ports.length > 0 ? 2 * options.portConnections : 0
+  return 2 * options.maxConnections + plainRoom(options) + 2 * lanesOf(options) + DRAINS + ofPorts
 }
 
 const OWN_ERRORS: PageName[] = [

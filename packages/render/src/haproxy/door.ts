@@ -2,10 +2,13 @@ import { isIpv4 } from '@postern/net/ip'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, type Lane, laneServer } from './options.ts'
 
-/** IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists. */
-export function renderBinds(options: HaproxyOptions, port: number, rest: string): string {
+/**
+ * IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists.
+ * @param ports one port, or a range like `32660-32760`
+ */
+export function renderBinds(options: HaproxyOptions, ports: number | string, rest: string): string {
   const binds = options.addresses.map((address) =>
-    isIpv4(address) ? `${address}:${port}` : `[${address}]:${port} v6only`,
+    isIpv4(address) ? `${address}:${ports}` : `[${address}]:${ports} v6only`,
   )
   return binds.map((bind) => `  bind ${bind} ${rest}`.trimEnd()).join('\n')
 }

@@ -1,3 +1,9 @@
+/** A first and a last port. */
+export interface PortSpan {
+  from: number
+  to: number
+}
+
 /** How long silence may last, in seconds; the length of a transfer does not matter. */
 export interface HaproxyTimeouts {
   /** Until a TLS hello and the head of a request are complete. */
@@ -27,6 +33,10 @@ export interface HaproxyOptions {
   /** Of visitors, at the same time; each may take four open files, and a fifth of them two more. */
   maxConnections: number
   connectionsPerSource: number
+  /** To bind for TCP services: those of the installation's range that no other program holds. */
+  ports: readonly PortSpan[]
+  /** Of visitors of TCP services, at the same time; each may take four open files. */
+  portConnections: number
   /** Where the edge takes log lines, on 127.0.0.1. */
   logPort: number
   /** What each log line begins with, so that nobody else can write one: hex digits. */
@@ -64,7 +74,7 @@ export function haproxyPaths(directory: string) {
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>
 
 /** A way from one part of HAProxy to the next, through a socket that only HAProxy reaches. */
-export type Lane = 'h1' | 'h2' | 'once' | 'grpc' | 'drain'
+export type Lane = 'h1' | 'h2' | 'once' | 'grpc' | 'drain' | 'port'
 
 /**
  * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile } from 'node:fs/promises'
 import type { Problem } from '@postern/contract/edge'
 import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy/config'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
-import type { HaproxyPaths } from '@postern/render/haproxy/options'
-import type { RouteSections } from '@postern/render/resolved-route'
+import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
+import { isPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
 import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
 import type { MapFiles } from './files/map-files.ts'
@@ -63,6 +63,8 @@ export function createApply(parts: ApplyParts): Apply {
   let loaded: Loaded | undefined
   /** The public host in the configuration of this HAProxy; undefined: its files have to be checked. */
   let configuredHost: string | undefined
+  /** The ports of TCP services in that configuration. */
+  let bound: readonly PortSpan[] = []
 
   /** Nothing is known of a new process: it may have been started from other files. */
   function adoptProcess(running: RunningHaproxy | undefined): void {
@@ -135,20 +137,37 @@ export function createApply(parts: ApplyParts): Apply {
     const after =
       before && configuredHost === publicHost
         ? before
-        : await converger.converge(await filesFor(publicHost), before)
+        : await converger.converge(await filesFor(publicHost, before), before)
     if (after.pid !== pid) {
       adoptProcess(after)
       missing = await applyAll(pass)
     }
     configuredHost = publicHost
+    problems.push(...portProblems())
     for (const id of missing)
       problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })
     return after
   }
 
-  async function filesFor(publicHost: string): Promise<HaproxyFiles> {
+  async function filesFor(publicHost: string, before: RunningHaproxy | undefined): Promise<HaproxyFiles> {
     const { options, listener, user } = parts
-    return renderHaproxyFiles(await findOptions(options, listener, user, publicHost), digest)
+    const running = before ? await readFile(paths.config, 'utf8') : ''
+    const found = await findOptions(options, listener, user, publicHost, running)
+    bound = found.ports
+    return renderHaproxyFiles(found, digest)
+  }
+
+  /** TCP services whose port is not ours: they say so themselves. */
+  function portProblems(): Problem[] {
+    const { portRange } = parts.options
+    return [...routes.values()].flat().flatMap((route) => {
+      if (!isPortRoute(route) || route.proto !== 'tcp' || !route.enabled || has(bound, route.port)) return []
+      const message =
+        portRange && has([portRange], route.port)
+          ? `Port ${route.port} is held by another program on this machine`
+          : `Port ${route.port} is outside the range of this server${rangeText(portRange)}. Give the service another port.`
+      return [{ scope: { kind: 'service' as const, id: route.id }, message }]
+    })
   }
 
   /** @returns the services whose route HAProxy didn't load */
@@ -214,6 +233,12 @@ function servicesOf(
   )
   return [...new Set(wrong.map(([, line]) => parseLine(line).id))]
 }
+
+function has(spans: readonly PortSpan[], port: number): boolean {
+  return spans.some(({ from, to }) => from <= port && port <= to)
+}
+
+const rangeText = (range: PortSpan | undefined) => (range ? `, ${range.from}-${range.to}` : '')
 
 const NO_CERTIFICATE = 'HAProxy cannot start without the certificate of the installation'
 

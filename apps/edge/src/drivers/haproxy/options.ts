@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
 import type { Exec } from '@postern/host/exec'
-import type { HaproxyOptions, HaproxyTimeouts } from '@postern/render/haproxy/options'
+import type { HaproxyOptions, HaproxyTimeouts, PortSpan } from '@postern/render/haproxy/options'
+import { spansWithout } from '@postern/render/haproxy/ports'
 import type { RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
 import type { LogListener } from './logs/listener.ts'
+import { findTaken } from './process/binds.ts'
 
 export interface HaproxyWanted {
   routes: RouteSections
@@ -29,6 +31,9 @@ export interface HaproxyDriverOptions {
   httpsPort: number
   /** IP literals to listen on; default: all of this machine. */
   addresses?: readonly string[]
+  /** Where TCP services may be, without ports of the installation itself; default: nowhere. */
+  portRange?: PortSpan
+  ownPorts?: readonly number[]
   connectionsPerSource?: number
   /** Of visitors, at the same time; default: what the limit of open files allows. */
   maxConnections?: number
@@ -44,28 +49,44 @@ export interface HaproxyDriverOptions {
 const OTHER_FILES = 1000
 /** What a visitor's connection may take, as HAProxy counts it from the settings that are rendered. */
 const FILES_EACH = 5.3
+/** The same of TCP services: two, and two more where TLS ends here. */
+const PORT_FILES_EACH = 4.1
+/** Of all files, where there are TCP services. */
+const PORT_SHARE = 0.4
 const MOST_CONNECTIONS = 50_000
 
-/** What the configuration says on this machine, now. */
+/**
+ * What the configuration says on this machine, now.
+ * @param running the configuration of the HAProxy that runs; empty: none does
+ */
 export async function findOptions(
   options: HaproxyDriverOptions,
   listener: LogListener,
   user: SystemUser | undefined,
   publicHost: string,
+  running: string,
 ): Promise<HaproxyOptions> {
-  const limit = await readFileLimit(4 * OTHER_FILES)
+  const { portRange, ownPorts = [] } = options
   const log = await listener.listen()
+  const addresses = options.addresses ?? (existsSync('/proc/net/if_inet6') ? ['0.0.0.0', '::'] : ['0.0.0.0'])
+  const taken = portRange ? await findTaken(portRange, addresses, running) : new Set<number>()
+  const ports = portRange ? spansWithout(portRange, new Set([...taken, ...ownPorts])) : []
+  const listeners = portRange ? (portRange.to - portRange.from + 1) * addresses.length : 0
+  const files = Math.max(0, (await readFileLimit(4 * OTHER_FILES)) - OTHER_FILES - listeners)
+  const portFiles = portRange ? files * PORT_SHARE : 0
   return {
     directory: options.directory,
     serverSocket: options.serverSocket,
     lanes: options.lanes,
     root: options.root,
-    addresses: options.addresses ?? (existsSync('/proc/net/if_inet6') ? ['0.0.0.0', '::'] : ['0.0.0.0']),
+    addresses,
     httpPort: options.httpPort,
     httpsPort: options.httpsPort,
     publicHost,
     user: user ?? null,
-    maxConnections: options.maxConnections ?? connectionsFor(limit),
+    maxConnections: options.maxConnections ?? connectionsFor((files - portFiles) / FILES_EACH),
+    ports,
+    portConnections: options.maxConnections ?? connectionsFor(portFiles / PORT_FILES_EACH),
     connectionsPerSource: options.connectionsPerSource ?? 500,
     logPort: log.port,
     logSecret: log.secret,
@@ -75,8 +96,8 @@ export async function findOptions(
   }
 }
 
-function connectionsFor(files: number): number {
-  return Math.min(MOST_CONNECTIONS, Math.max(100, Math.floor((files - OTHER_FILES) / FILES_EACH)))
+function connectionsFor(possible: number): number {
+  return Math.min(MOST_CONNECTIONS, Math.max(100, Math.floor(possible)))
 }
 
 /** The open files a program started from here may have; `fallback` where the kernel does not say. */

@@ -51,6 +51,14 @@ core.register_fetches("ip_verdict", function(txn)
   if ok and allowed == true then return "allow" end
   return "deny"
 end)
+-- The line at the end of a connection may be hours away.
+core.register_action("log_open", { "tcp-req" }, function(txn)
+  local now = core.now()
+  local time = now.sec * 1000 + now.usec // 1000
+  txn:log(core.info, table.concat({
+    "O", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.id"), time, txn.f:src(), txn.f:dst_port()
+  }, "|"))
+end)
 ${SPELLINGS_LUA}${SESSION_LUA}${DRAIN_LUA}
 -- The line at the end of an upgraded connection may be hours away.
 core.register_action("log_upgrade", { "http-res" }, function(txn)

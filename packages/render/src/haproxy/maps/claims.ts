@@ -1,8 +1,9 @@
+import { isSystem } from '../../resolved-route.ts'
 import type { RenderedRoute } from './routes.ts'
 
 /** The lines of HAProxy's maps, and the services that could not become lines. */
 export interface RenderedRoutes {
-  /** `host/path/` → `id|node|address|port|flags|list`. */
+  /** `host/path/`, or `:port/` of a TCP service → `id|node|address|port|flags|list`. */
   routes: ReadonlyMap<string, string>
   lists: ReadonlyMap<string, string>
   refused: { service: number; message: string }[]
@@ -73,7 +74,7 @@ export function createClaims(): Claims {
   return {
     add(rendered) {
       if (rendered.problem !== undefined) faulty.add(rendered)
-      else if (rendered.route.system) {
+      else if (isSystem(rendered.route)) {
         consoles.add(rendered)
         areConsolesOpen = true
       } else
@@ -85,7 +86,7 @@ export function createClaims(): Claims {
     remove(rendered) {
       faulty.delete(rendered)
       if (consoles.delete(rendered)) areConsolesOpen = true
-      if (rendered.route.system) return
+      if (isSystem(rendered.route)) return
       for (const key of rendered.lines.keys()) {
         open.add(key)
         const left = services.get(key)?.filter((each) => each !== rendered) ?? []
@@ -125,7 +126,7 @@ function byId(a: RenderedRoute, b: RenderedRoute): number {
 }
 
 function firstRefused({ rendered: a }: Refusal, { rendered: b }: Refusal): number {
-  return Number(b.route.system) - Number(a.route.system) || byId(a, b)
+  return Number(isSystem(b.route)) - Number(isSystem(a.route)) || byId(a, b)
 }
 
 /** The lists that some line refers to; services with the same entries share one. */

@@ -1,4 +1,10 @@
-import { inSections, type ResolvedRoute, type RouteSections } from '../../resolved-route.ts'
+import {
+  inSections,
+  isPortRoute,
+  type ResolvedHttpRoute,
+  type ResolvedRoute,
+  type RouteSections,
+} from '../../resolved-route.ts'
 import { createClaims, type RenderedRoutes } from './claims.ts'
 import type { Digest } from './lists.ts'
 import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './routes.ts'
@@ -20,7 +26,7 @@ export function renderRoutes(
 
 interface Section {
   routes: readonly ResolvedRoute[]
-  systems: readonly ResolvedRoute[]
+  systems: readonly ResolvedHttpRoute[]
   rendered: RenderedRoute[]
 }
 
@@ -34,13 +40,13 @@ export function createRouteTable(digest: Digest): RouteTable {
   const render = (name: string, routes: readonly ResolvedRoute[]): Section => {
     const before = new Map(sections.get(name)?.rendered.map((each) => [each.route, each]))
     const fresh = (route: ResolvedRoute) => {
-      const isBeside = !route.system && consoleHosts.has(hostOf(route, host))
+      const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, host))
       return renderRoute(route, { publicHost: host, digest, isBeside })
     }
     return {
       routes,
       systems: systemsOf(routes),
-      rendered: routes.map((route) => before.get(route) ?? fresh(route)),
+      rendered: routes.filter(isCarried).map((route) => before.get(route) ?? fresh(route)),
     }
   }
   const replace = (name: string, after: Section | undefined) => {
@@ -77,7 +83,14 @@ export function createRouteTable(digest: Digest): RouteTable {
   }
 }
 
-const systemsOf = (routes: readonly ResolvedRoute[]) => routes.filter(({ system }) => system)
+function systemsOf(routes: readonly ResolvedRoute[]): ResolvedHttpRoute[] {
+  return routes.flatMap((route) => (!isPortRoute(route) && route.system ? [route] : []))
+}
+
+/** UDP is the kernel's. */
+function isCarried(route: ResolvedRoute): boolean {
+  return !isPortRoute(route) || route.proto === 'tcp'
+}
 
 function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && a.isSubsetOf(b)

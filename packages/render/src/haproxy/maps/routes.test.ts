@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { inSections, type ResolvedRoute } from '../../resolved-route.ts'
+import {
+  inSections,
+  type ResolvedHttpRoute,
+  type ResolvedPortRoute,
+  type ResolvedRoute,
+} from '../../resolved-route.ts'
 import { isAllowed, renderList } from './lists.ts'
 import { createRouteTable, renderRoutes } from './route-table.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
 const HOST = 'gate.example.com'
 
-function makeRoute(id: number, changes: Partial<ResolvedRoute> = {}): ResolvedRoute {
+function makeRoute(id: number, changes: Partial<ResolvedHttpRoute> = {}): ResolvedHttpRoute {
   return {
     id,
     domain: `s${id}.example.com`,
@@ -21,6 +26,22 @@ function makeRoute(id: number, changes: Partial<ResolvedRoute> = {}): ResolvedRo
     address: '10.64.0.9',
     ...changes,
   }
+}
+
+function makePort(id: number, changes: Partial<ResolvedPortRoute> = {}): ResolvedPortRoute {
+  const tcp: ResolvedPortRoute = {
+    id,
+    proto: 'tcp',
+    port: 32660 + id,
+    tls: null,
+    node: { kind: 'plain', id: 9, address4: '10.64.0.9' },
+    backend: { host: null, port: 1883 },
+    enabled: true,
+    allowedIps: [],
+    blockedIps: [],
+    address: '10.64.0.9',
+  }
+  return Object.assign(tcp, changes)
 }
 
 const gateway = { kind: 'gateway' as const, id: 4, address4: '10.64.0.4', subnets: ['192.168.7.0/24'] }
@@ -76,7 +97,7 @@ describe('beside the console', () => {
 })
 
 describe('a route becomes a line', () => {
-  test.each<[string, Partial<ResolvedRoute>, string, string]>([
+  test.each<[string, Partial<ResolvedHttpRoute>, string, string]>([
     ['of its own domain', {}, 's2.example.com/', '2|9|10.64.0.9|8080||'],
     ['with a path', { path: '/a/b' }, 's2.example.com/a/b/', '2|9|10.64.0.9|8080||'],
     ['of the installation', { domain: null, path: '/x' }, '*/x/', '2|9|10.64.0.9|8080|x|'],
@@ -124,7 +145,7 @@ describe('a route becomes a line', () => {
 })
 
 describe('a route that cannot become a line is left out, alone', () => {
-  test.each<[string, Partial<ResolvedRoute>]>([
+  test.each<[string, Partial<ResolvedHttpRoute>]>([
     ['a command in the domain', { domain: 'a.example.com;del' }],
     ['a blank in the domain', { domain: 'a.example.com b' }],
     ['a newline in the domain', { domain: 'a.example.com\nb' }],
@@ -189,5 +210,42 @@ describe('an IP list', () => {
     [[], [], 'rubbish', false],
   ])('%j without %j decides about %s: %s', (allowedIps, blockedIps, address, verdict) => {
     expect(isAllowed({ allowedIps, blockedIps }, address)).toBe(verdict)
+  })
+})
+
+describe('a TCP service', () => {
+  test('is a line at its port', () => {
+    expect(lines(makePort(4))).toEqual({ ':32664/': '4|9|10.64.0.9|1883||' })
+    expect(lines(makePort(5, { tls: { domain: 'a.example.com' } }))).toEqual({
+      ':32665/': '5|9|10.64.0.9|1883|t|',
+    })
+    expect(lines(makePort(6, { tls: { domain: null } }))[':32666/']).toContain('|t|')
+    expect(lines(makePort(7, { enabled: false, address: null }))).toEqual({ ':32667/': '7|9|-|1883|du|' })
+  })
+
+  test('has the IP list of its own', () => {
+    const { routes, lists } = renderRoutes([makePort(4, { blockedIps: ['10.0.0.0/8'] })], HOST, digest)
+    const name = routes.get(':32664/')?.split('|')[5]
+    expect(lists.get(`${name?.split('.')[0]}.0`)).toBe('b10.0.0.0/8')
+  })
+
+  test('is none of HAProxy when it is UDP', () => {
+    expect(lines(makePort(4, { proto: 'udp' }))).toEqual({})
+  })
+
+  test('of two at one port the older one has it, and the other one says so', () => {
+    const both = renderRoutes([makePort(9, { port: 32661 }), makePort(8, { port: 32661 })], HOST, digest)
+    expect([...both.routes.values()]).toEqual(['8|9|10.64.0.9|1883||'])
+    expect(both.refused).toEqual([{ service: 9, message: 'The address is taken by service 8' }])
+  })
+
+  test.each([
+    { port: 0 },
+    { port: 70_000 },
+    { address: '10.64.0.9|1' as string },
+    { backend: { host: null, port: 0 } },
+  ])('is left out when it is malformed: %j', (changes) => {
+    const { routes } = renderRoutes([makePort(4, changes)], HOST, digest)
+    expect([...routes.values()].every((line) => line === '4|9|-|1883|u|')).toBe(true)
   })
 })

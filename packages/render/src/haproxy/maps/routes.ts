@@ -1,7 +1,7 @@
-import { Route, type RouteNode } from '@postern/contract/desired-state'
+import { PortRoute, Route, type RouteNode } from '@postern/contract/desired-state'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import { isIp } from '@postern/net/ip'
-import type { ResolvedRoute } from '../../resolved-route.ts'
+import { isPortRoute, isSystem, type ResolvedHttpRoute, type ResolvedRoute } from '../../resolved-route.ts'
 import { type Digest, type RenderedList, renderList } from './lists.ts'
 
 /** The host of the installation itself in the keys: any IP literal and the public host. No host is spelt so. */
@@ -14,6 +14,8 @@ export const FLAGS = {
   /** Not held to the IP list of its service, and its connections are not ended by one. */
   agent: 'a',
   https: 's',
+  /** TLS of a TCP service ends here. */
+  tls: 't',
   /** No address to dial. */
   unreachable: 'u',
   /** It shares a host with the console: its answers must not act as the console, nor outlive themselves there. */
@@ -43,7 +45,7 @@ export interface RenderedRoute {
   problem: string | undefined
 }
 
-/** The route alone: whether somebody else has its address is for the table of all routes to say. */
+/** The route alone: whether another one has its address is for the table of all routes to say. */
 export function renderRoute(route: ResolvedRoute, around: Around): RenderedRoute {
   const list = renderList(route, around.digest)
   const lines = linesOf(route, list, around)
@@ -57,13 +59,15 @@ function findProblem(
   { isBeside }: Around,
 ): string | undefined {
   const isClean = lines.every(([key, value]) => LINE.test(key) && LINE.test(value))
-  if (!isClean || !Route.safeParse(route).success) return 'The service is malformed'
-  if (!isBeside || !isReservedPath(route.path)) return undefined
+  const shape = isPortRoute(route) ? PortRoute : Route
+  if (!isClean || !shape.safeParse(route).success) return 'The service is malformed'
+  if (!isBeside || isPortRoute(route) || !isReservedPath(route.path)) return undefined
   return `${route.path} belongs to the console at this host. Give the service another path or domain.`
 }
 
 function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): [string, string][] {
   const flags = flagsOf(route, around)
+  if (isPortRoute(route)) return [[`:${route.port}/`, fieldsOf(route, flags, name)]]
   return hostsOf(route, around.publicHost).flatMap((host): [string, string][] => {
     const line: [string, string] = [keyOf(host, route.path), fieldsOf(route, flags, name)]
     if (!route.system) return [line]
@@ -73,13 +77,13 @@ function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): 
 }
 
 /** The console stays at the installation's own host when it has a domain as well: agents look for it there. */
-function hostsOf(route: ResolvedRoute, publicHost: string): string[] {
+function hostsOf(route: ResolvedHttpRoute, publicHost: string): string[] {
   const host = hostOf(route, publicHost)
   return route.system && host !== OWN_HOST ? [host, OWN_HOST] : [host]
 }
 
 /** The host of a route as keys spell it; `publicHost` in lower case. */
-export function hostOf({ domain }: ResolvedRoute, publicHost: string): string {
+export function hostOf({ domain }: ResolvedHttpRoute, publicHost: string): string {
   return domain === null || domain === publicHost ? OWN_HOST : domain
 }
 
@@ -93,18 +97,19 @@ function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
 }
 
 function flagsOf(route: ResolvedRoute, { isBeside }: Around): string {
-  if (route.system) return FLAGS.console
+  if (isSystem(route)) return FLAGS.console
   const flags: [string, boolean][] = [
     [FLAGS.disabled, !route.enabled],
-    [FLAGS.https, route.backend.proto === 'https'],
+    [FLAGS.https, !isPortRoute(route) && route.backend.proto === 'https'],
     [FLAGS.unreachable, dialled(route) === undefined],
     [FLAGS.beside, isBeside],
+    [FLAGS.tls, 'tls' in route && route.tls !== null],
   ]
   return flags.map(([letter, isSet]) => (isSet ? letter : '')).join('')
 }
 
 function dialled(route: ResolvedRoute): string | undefined {
-  return !route.system && route.address !== null && isIp(route.address) ? route.address : undefined
+  return !isSystem(route) && route.address !== null && isIp(route.address) ? route.address : undefined
 }
 
 /** The local node has no row in the map of node states. */

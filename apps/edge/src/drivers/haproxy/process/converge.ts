@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import type { Exec } from '@postern/host/exec'
 import type { HaproxyFiles } from '@postern/render/haproxy/config'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { changeFile } from '../files/change-file.ts'
+import { findHeld, listBinds } from './binds.ts'
 import { type HaproxyProcess, HaproxyStartError, heldPorts } from './process.ts'
 import type { RunningHaproxy } from './running.ts'
 
@@ -64,26 +64,9 @@ async function assertUsable(
   const { code, stderr } = await exec.run('haproxy', ['-c', '-f', next], { timeoutMs: CHECK_TIMEOUT })
   await rm(next, { force: true })
   if (code !== 0) throw new HaproxyStartError(stderr)
-  const has = listBinds(old)
-  const added = listBinds(files.config).filter(
-    ([address, port]) => !has.some(([a, p]) => a === address && p === port),
-  )
-  const isFree = await Promise.all(added.map(([address, port]) => isPortFree(address, port)))
-  const held = added.filter((_, index) => !isFree[index]).map(([, port]) => port)
-  if (held.length > 0) throw new HaproxyStartError('', heldPorts(held))
-}
-
-function listBinds(config: string): [string, number][] {
-  const binds = config.matchAll(/^ {2}bind (\S+):(\d+)/gm)
-  return [...binds].map(([, address = '', port]) => [address.replace(/^\[|\]$/g, ''), Number(port)])
-}
-
-function isPortFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen({ host, port, ipv6Only: true }, () => probe.close(() => resolve(true)))
-  })
+  const has = new Set(listBinds(old).map(String))
+  const held = await findHeld(listBinds(files.config).filter((bind) => !has.has(String(bind))))
+  if (held.size > 0) throw new HaproxyStartError('', heldPorts([...held]))
 }
 
 /** Beyond this many certificates that keep HAProxy from starting, it starts with the installation's own alone. */

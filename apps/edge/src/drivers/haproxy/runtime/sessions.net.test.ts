@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { createExec } from '@postern/host/exec'
-import type { ResolvedRoute } from '@postern/render/resolved-route'
+import type { ResolvedHttpRoute } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -20,7 +20,7 @@ let a: OpenSocket
 let b: OpenSocket
 
 /** Two services with one and the same target, so that only HAProxy can tell their connections apart. */
-const routes = (changes: Partial<ResolvedRoute> = {}) => [
+const routes = (changes: Partial<ResolvedHttpRoute> = {}) => [
   makeConsoleRoute(),
   makeLabRoute(2, upstream.port, { domain: 'a.example.com', ...changes }),
   makeLabRoute(3, upstream.port, { domain: 'b.example.com' }),

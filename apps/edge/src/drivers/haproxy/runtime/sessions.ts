@@ -5,10 +5,11 @@ import { findRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { MapChange } from './map.ts'
 import type { HaproxySocket } from './socket.ts'
 
-/** One request or upgraded connection in flight. */
+/** One request, upgraded connection or connection of a TCP service in flight. */
 export interface OpenStream {
   /** HAProxy's handle, like `0x7f…`; good until the stream ends. */
   handle: string
+  /** HAProxy's number of the stream, or the two ports and the visitor of a TCP service. */
   id: string
   service: number
   source: string
@@ -71,7 +72,7 @@ export async function endStreams(
   return left.length === 0
 }
 
-/** Stream number → its service and visitor, of open streams. */
+/** Stream number, or the two ports and the visitor → its service and visitor, of open streams. */
 async function readOwners(
   socket: HaproxySocket,
   services: ReadonlySet<number> | null,
@@ -82,22 +83,32 @@ async function readOwners(
       : ['show table streams']
   const answer = await socket.sendAll(commands)
   const owners = new Map<string, Pick<OpenStream, 'service' | 'source'>>()
-  for (const [, id = '', source = '', number] of answer.matchAll(
-    / key=(\d+),(\S+) use=[1-9]\d* .*gpt0=(\d+)/g,
+  for (const [, key = '', number = '', source = '', gpt0] of answer.matchAll(
+    / key=(([\d-]+),(\S+)) use=[1-9]\d* .*gpt0=(\d+)/g,
   )) {
-    const service = Number(number)
-    if (service > 0 && (!services || services.has(service))) owners.set(id, { service, source: bare(source) })
+    const service = Number(gpt0)
+    if (service === 0 || (services && !services.has(service))) continue
+    owners.set(number.includes('-') ? key : number, { service, source: bare(source) })
   }
   return owners
 }
 
 /** Each session is a head line and details, which are indented. */
-function parseSessions(text: string): Omit<OpenStream, 'service' | 'source'>[] {
+function parseSessions(text: string): Session[] {
   return text.split(/^(?=0x)/m).flatMap((session) => {
-    const [, handle = '', id = ''] = /^(0x[0-9a-f]+): \[.*?\] id=(\d+) proto=/.exec(session) ?? []
-    return handle ? [{ handle, id, isWaiting: isWaiting(session) }] : []
+    const [, handle = '', number = ''] = /^(0x[0-9a-f]+): \[.*?\] id=(\d+) proto=/.exec(session) ?? []
+    return handle ? [{ handle, id: portKey(session) ?? number, isWaiting: isWaiting(session) }] : []
   })
 }
+
+/** By the two ports and the visitor the table knows connections of TCP services. */
+function portKey(session: string): string | undefined {
+  const to = /^ {2}frontend=ports(?:_tls)? .* addr=\S+:(\d+)$/m.exec(session)?.[1]
+  const [, address, from] = / source=(\S+):(\d+)$/m.exec(session) ?? []
+  return to && from && `${to}-${from},${address}`
+}
+
+type Session = Omit<OpenStream, 'service' | 'source'>
 
 /** Connected to the service itself, and no head of an answer has come. What is still connecting fails by itself. */
 function isWaiting(session: string): boolean {

@@ -1,0 +1,111 @@
+import { renderBinds, renderSourceLimit } from './door.ts'
+import { FLAGS } from './maps/routes.ts'
+import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, type PortSpan } from './options.ts'
+
+/** The ports of a range without some, as spans. */
+export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>): PortSpan[] {
+  const spans: PortSpan[] = []
+  let start = from
+  for (let port = from; port <= to + 1; port++) {
+    if (port <= to && !taken.has(port)) continue
+    if (port > start) spans.push({ from: start, to: port - 1 })
+    start = port + 1
+  }
+  return spans
+}
+
+/**
+ * TCP services. The whole range is bound once, and the port that a visitor came to is looked up like the address of an
+ * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates.
+ */
+export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): string {
+  const { ports, portConnections } = options
+  if (ports.length === 0) return ''
+  const binds = ports.map(({ from, to }) => renderBinds(options, from === to ? from : `${from}-${to}`, ''))
+  const tls = `ssl crt ${paths.certificate(0)} crt-list ${paths.certificateList}`
+  return `frontend ports
+  mode tcp
+${binds.join('\n')}
+  maxconn ${portConnections}
+${renderLogged(options, paths)}
+${renderSourceLimit(options, portConnections)}
+  tcp-request connection reject if { var(sess.over) -m found }
+${renderLookup(paths, 'connection')}
+  tcp-request connection silent-drop unless { var(sess.route) -m found }
+  acl ends_tls var(sess.route),field(5,|) -m sub ${FLAGS.tls}
+  acl has_list var(sess.route),field(6,|) -m len gt 0
+  acl is_refused var(txn.why) -m found
+${renderNames()}
+  tcp-request content set-var(txn.list) var(sess.route),field(6,|)
+  tcp-request content set-var(txn.verdict) lua.ip_verdict if has_list
+  tcp-request content set-var(txn.why) str(unresolved) if { var(sess.route),field(5,|) -m sub ${FLAGS.unreachable} }
+  tcp-request content set-var(txn.why) str(tunnel) if { var(txn.node),map_str(${paths.nodes}) -m str down }
+  tcp-request content set-var(txn.why) str(disabled) if { var(sess.route),field(5,|) -m sub ${FLAGS.disabled} }
+  tcp-request content set-var(txn.why) str(blocked) if has_list !{ var(txn.verdict) -m str allow }
+  tcp-request content reject if is_refused
+  # Which service each open connection belongs to, so that ending a service ends its connections and no others.
+  tcp-request content set-var-fmt(txn.stream) %fp-%cp,%ci
+  tcp-request content track-sc2 var(txn.stream) table streams
+  tcp-request content sc-set-gpt0(2) var(txn.id)
+  # Those that are handed on are in the log from there.
+  tcp-request content set-log-level silent if ends_tls
+  tcp-request content lua.log_open unless ends_tls
+${renderTarget('unless ends_tls')}
+  use_backend inside_port if ends_tls
+  default_backend port
+
+frontend ports_tls
+  mode tcp
+  bind ${laneBind(options, 'port')} ${tls}
+  maxconn ${portConnections}
+${renderLogged(options, paths)}
+${renderLookup(paths, 'session')}
+  tcp-request session reject unless { var(sess.route) -m found }
+${renderNames()}
+  tcp-request content lua.log_open
+${renderTarget()}
+  default_backend port
+
+backend port
+  mode tcp
+${renderPatience(options)}
+  server target 0.0.0.0:0
+
+backend inside_port
+  mode tcp
+${renderPatience(options)}
+  server inside ${laneServer(options, 'port')}
+`
+}
+
+/** An idle connection lives as long as an idle WebSocket, also when one side has said all it has to say. */
+function renderPatience({ tunnelTimeout }: HaproxyOptions): string {
+  return `  timeout server ${tunnelTimeout}s
+  timeout server-fin ${tunnelTimeout}s
+  timeout tunnel ${tunnelTimeout}s`
+}
+
+/** A service behind TLS is only in the log once the handshake is over. */
+function renderLogged({ logSecret, tunnelTimeout }: HaproxyOptions, paths: HaproxyPaths): string {
+  const visit = '%[var(txn.id)]|%[date(0,ms)]|%ci|%lc|%U|%B|%Tt'
+  const end = `%ts|%[var(txn.node),map_str(${paths.nodes})]|%[var(txn.why)]|%[var(sess.port)]`
+  return `  log-format "T|${logSecret}|${visit}|${end}"
+  timeout client ${tunnelTimeout}s
+  timeout client-fin ${tunnelTimeout}s`
+}
+
+/** @param stage behind a lane the port is known once the PROXY header has been read */
+function renderLookup(paths: HaproxyPaths, stage: 'connection' | 'session'): string {
+  return `  tcp-request ${stage} set-var(sess.port) dst_port
+  tcp-request ${stage} set-var(sess.route) str(:),concat(,sess.port,/),map_beg(${paths.routes})`
+}
+
+function renderNames(): string {
+  return `  tcp-request content set-var(txn.id) var(sess.route),field(1,|)
+  tcp-request content set-var(txn.node) var(sess.route),field(2,|)`
+}
+
+function renderTarget(condition = ''): string {
+  const rules = ['set-dst var(sess.route),field(3,|)', 'set-dst-port var(sess.route),field(4,|)']
+  return rules.map((rule) => `  tcp-request content ${rule} ${condition}`.trimEnd()).join('\n')
+}
