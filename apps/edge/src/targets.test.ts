@@ -93,7 +93,7 @@ describe('addresses that are typed', () => {
     [
       'nor another node, whatever its networks say',
       behind('10.64.0.2', ['10.64.0.0/24']),
-      '10.64.0.2 lies in the tunnel',
+      '10.64.0.2 is inside the tunnel',
     ],
     ['nor loopback', behind('127.0.0.1', ['0.0.0.0/0']), '127.0.0.1 is a loopback'],
     ['nor metadata of a cloud', behind('169.254.169.254', ['0.0.0.0/0']), '169.254.169.254 is a loopback'],
@@ -126,8 +126,8 @@ describe('addresses that are typed', () => {
     ['nor on any address', local('0.0.0.0', 443), 'is Postern itself on this port'],
     ['nor on the IPv6 loopback', local('::1', 3000), 'is Postern itself on this port'],
     ['nor metadata of a cloud', local('169.254.169.254', 80), 'link-local'],
-    ['nor through the tunnel to a node', local('10.64.0.2', 80), '10.64.0.2 lies in the tunnel'],
-    ['nor to a network behind a gateway', local('192.168.7.20', 80), '192.168.7.20 lies behind a gateway'],
+    ['nor through the tunnel to a node', local('10.64.0.2', 80), '10.64.0.2 is inside the tunnel'],
+    ['nor to a network behind a gateway', local('192.168.7.20', 80), '192.168.7.20 is behind a gateway'],
   ])('%s', async (_, route, expected) => {
     expect(await resolve(route)).toMatch(expected)
   })

@@ -11,14 +11,14 @@ export interface ServerConfig {
   version: string
   /** The name or address that visitors and nodes use. */
   publicHost: string
-  /** The root of the repository, where `docs/` and the built console lie. */
+  /** The root of the repository, where `docs/` and the built console are. */
   rootDir: string
 }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
 /**
- * @param rootDir only where this is packed into a program that does not lie as deep as the server
+ * @param rootDir only for a packed program in a directory of another depth than the server's
  * @throws SettingsError with one line that says what to set
  */
 export function readConfig(

@@ -49,7 +49,7 @@ export interface Context extends World {
   readonly feeds: Feeds
   readonly loginLimits: LoginLimits
   readonly tickets: Tickets
-  /** Keys that nodes registered: each is a change that every edge hears of. */
+  /** Keys that nodes registered: each is a change that goes to every edge. */
   readonly keyAttempts: Attempts
   /** Checking a password takes 128 MB and a thread for a third of a second. */
   readonly passwordGate: Gate

@@ -9,7 +9,7 @@ export class ListenError extends Error {
 }
 
 /**
- * Opens the socket for HAProxy and the edge: its group may connect, nobody else.
+ * Opens the socket for HAProxy and the edge: only its group may connect.
  * @throws ListenError when the directory is missing, or another server answers there.
  */
 export async function listenOnSocket(app: FastifyInstance, path: string): Promise<void> {

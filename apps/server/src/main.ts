@@ -2,11 +2,11 @@ import { readConfig } from './config.ts'
 import { observeNetwork } from './network.ts'
 import { type RunningServer, startServer } from './server.ts'
 
-/** Whoever waits longer for a stop is not waiting any more. */
+/** Longer than this a starter does not wait. */
 const STOP_MS = 2000
 
 async function main(): Promise<void> {
-  // Databases and keys are nobody else's; the socket gets its own rights.
+  // Databases and keys are readable by this user only; the socket gets its own rights.
   process.umask(0o077)
   const server = await startServer(readConfig(observeNetwork()))
   stopOnRequest(server)
@@ -23,11 +23,11 @@ function stopOnRequest(server: RunningServer): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The starter is gone without a word: a server without it would only keep the next one from starting.
+  // The starter died: without it this server would only keep the next one from starting.
   process.on('disconnect', stop)
 }
 
-/** A starter hears it over its channel; without one the password, made up this one time, goes to the screen. */
+/** A starter gets it over its channel; without one a generated password goes to the screen, this one time. */
 function tellReady({ generatedAdmin }: RunningServer): void {
   if (process.send) process.send({ type: 'ready', ...(generatedAdmin && { generatedAdmin }) })
   else if (generatedAdmin)

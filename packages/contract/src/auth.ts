@@ -21,7 +21,7 @@ export const Ticket = z.object({ ticket: z.string(), expires_in: z.number() })
 export type Ticket = z.infer<typeof Ticket>
 
 /**
- * The header with the second half of a session's credential. Who sends it with the sign-in gets a session that is bound
+ * The header with the second half of a session's credential. A client that sends it with the sign-in gets a session bound
  * to it, and sends it with every call from then on. At least 128 random bits, printable.
  */
 export const SESSION_KEY_HEADER = 'x-postern-key'

@@ -12,7 +12,7 @@ export type NodeConfig = z.infer<typeof NodeConfig>
 export const Config = z.extend(NodeConfig, {
   /** `https://host[:port]`: where visitors and agents reach the installation. */
   publicUrl: z.string(),
-  /** True when the public host is a private address, so that nobody outside can reach it. */
+  /** True when the public host is a private address, so that it cannot be reached from outside. */
   publicHostIsPrivate: z.boolean(),
   /** `sha256:<hex>` of the root certificate that signed the installation's own certificate. */
   caFingerprint: z.string(),

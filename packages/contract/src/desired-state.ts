@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { BackendProto } from './services.ts'
 
 /**
- * What every edge shall look like, in hashed sections, so that unchanged ones are not sent again.
+ * What every edge should look like, in hashed sections, so that unchanged ones are not sent again.
  * The edge checks it with these schemas before anything else reads it.
  */
 

@@ -71,7 +71,7 @@ export type LogLine = z.infer<typeof LogLine>
 /** From the server to the edge: hints, never data. */
 export const EdgeHint = z.discriminatedUnion('type', [
   z.object({ type: z.literal('changed'), revision: z.number() }),
-  /** The services whose log lines somebody watches now; of new ones the edge first sends what it kept. */
+  /** The services whose log lines people watch now; of new ones the edge first sends what it kept. */
   z.object({ type: z.literal('watch'), services: z.array(z.number()) }),
 ])
 export type EdgeHint = z.infer<typeof EdgeHint>

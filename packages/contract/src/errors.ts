@@ -11,10 +11,10 @@ export const ErrorCode = z.enum([
   'unreadable',
   'too_large',
   'not_json',
-  // 401: who asks is not known, or name and password do not belong together.
+  // 401: the caller is not known, or name and password do not match.
   'unauthenticated',
   'credentials',
-  // 403: not this kind of caller, role, origin or host; a token that is known and over.
+  // 403: not this kind of caller, role, origin or host; a known token that was revoked or has expired.
   'kind',
   'role',
   'origin',
@@ -57,7 +57,7 @@ type Issue = z.core.$ZodIssue
 
 /**
  * The validator's issues in the words of the console, the first of each field under that field.
- * @param value what was parsed, which tells a missing field from one of a wrong type
+ * @param value what was parsed, to tell a missing field from one of a wrong type
  */
 export function toFieldErrors(issues: readonly Issue[], value?: unknown): FieldError[] {
   const first = new Map<string, FieldError>()

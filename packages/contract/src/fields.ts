@@ -18,7 +18,7 @@ export function blankable<O, I>(schema: z.ZodMiniType<O, I>) {
   )
 }
 
-/** `null`, `""` and an absent field mean the same: what it is unless somebody says otherwise. */
+/** `null`, `""` and an absent field mean the same: the default. */
 export function withDefault<O, I>(schema: z.ZodMiniType<O, I>, fallback: O & I) {
   const blankToFallback = z.transform(
     (value: unknown) => (value === '' || value === null || value === undefined ? fallback : value) as I,

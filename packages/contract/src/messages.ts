@@ -3,7 +3,7 @@ export const MESSAGES = {
   required: 'This field is required',
   domainRequired: 'The domain field is required',
   domainFormat: 'The domain must be in a valid format',
-  wildcard: 'A wildcard cannot be used here: name each domain',
+  wildcard: 'Wildcards are not supported. Add each domain.',
   domainOrPath: 'A domain or a path is required',
   servicePath: 'must start with / and contain only letters, numbers, and / . _ ~ -',
   ipv4: 'must be a valid IPv4 address, without a prefix length',
@@ -15,7 +15,7 @@ export const MESSAGES = {
   interfaceName: 'must be the name of a network interface, like eth0',
   backendHost: 'must be an IP address or a host name',
   wireGuardKey: 'must be a WireGuard key',
-  weakKey: 'is a key that protects nothing. Make a new one with wg genkey',
+  weakKey: 'is a weak key. Make a new one with wg genkey.',
   privateSubnet:
     'must be a private network, inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or fc00::/7',
   array: 'must be an array',

@@ -11,7 +11,7 @@ export const RESERVED_PATHS: readonly string[] = [
   'login',
   'domains',
   'nodes',
-  /** Certificate authorities ask there who holds a name. */
+  /** Certificate authorities verify names there. */
   '.well-known',
 ]
 

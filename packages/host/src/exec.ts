@@ -123,7 +123,7 @@ function runArgv(argv: Argv, name: string, options: RunOptions): Promise<RunResu
       clearTimeout(timer)
       resolve({ code: code ?? -1, stdout: stdout(), stderr: stderr() })
     })
-    // A program that ends without reading its input breaks the pipe; its exit code tells more than EPIPE.
+    // A program that ends without reading its input breaks the pipe; its exit code says more than EPIPE.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(options.input ?? '')
   })

@@ -14,7 +14,7 @@ export function parseMark(text: string): ProcessMark | undefined {
 
 /**
  * Field 22, counted after the program's name, which may hold blanks and brackets. Empty for a process that has
- * ended and that only its parent has not heard of, as in containers without an init.
+ * ended and was not reaped, as in containers without an init.
  */
 export function parseStartTime(stat: string): string {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -25,7 +25,7 @@ function startTimeOf(pid: number): string {
   try {
     return parseStartTime(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
-    // No such process, or no /proc: signal 0 then tells whether it is there.
+    // No such process, or no /proc: signal 0 then shows whether it is there.
     return ''
   }
 }
@@ -34,7 +34,7 @@ export function isAlive({ pid, started }: ProcessMark): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM means that it is there and belongs to somebody else.
+    // EPERM means that it is there and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   return started === startTimeOf(pid)
@@ -52,7 +52,7 @@ export function findHolder(path: string): ProcessMark | undefined {
 }
 
 /**
- * Takes the lock file for this process. @returns the running holder when somebody else has it, else undefined.
+ * Takes the lock file for this process. @returns the running holder when another process has it, else undefined.
  * A mark of a process that is gone is replaced.
  */
 export function takeLock(path: string): ProcessMark | undefined {

@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net'
 
 const PATIENCE = 2000
 
-/** True when somebody listens on a unix socket and takes the connection within two seconds. */
+/** True when a process listens on a unix socket and takes the connection within two seconds. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
@@ -20,7 +20,7 @@ export function isAnswered(path: string): Promise<boolean> {
 /**
  * Holds a path by listening on it, so that only one process has what it stands for, whatever namespaces they are in.
  * The kernel gives it up with the process, however that ends.
- * @returns undefined when somebody else holds it
+ * @returns undefined when another process holds it
  */
 export async function holdSocket(path: string): Promise<{ release(): Promise<void> } | undefined> {
   const server = await listen(path).catch(async (error: NodeJS.ErrnoException) => {

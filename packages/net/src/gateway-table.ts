@@ -1,7 +1,7 @@
-/** A bit of the packet mark that nobody else is known to use; it survives until the packet leaves. */
+/** A bit of the packet mark that no other program is known to use; it survives until the packet leaves. */
 const MARK = '0x00200000'
 
-/** One table for each interface, so that two gateways on one machine do not meet. */
+/** One table for each interface, so that two gateways on one machine do not interfere. */
 export function gatewayTable(name: string): string {
   return `postern_agent_${name.replaceAll('-', '_')}`
 }

@@ -40,7 +40,7 @@ export const NOT_THE_INTERNET: readonly string[] = [
   '2002::/16',
 ]
 
-/** Where the networks behind gateways lie: private, shared (CGNAT), benchmarking and unique local addresses. */
+/** Where the networks behind gateways are: private, shared (CGNAT), benchmarking and unique local addresses. */
 const PRIVATE_USE = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -50,12 +50,12 @@ const PRIVATE_USE = [
   'fc00::/7',
 ].map(parseCidr)
 
-/** True when every address of a network is for private use, so that nobody has it on the internet. */
+/** True when every address of a network is for private use, so that it is not on the internet. */
 export function isForPrivateUse(cidr: Cidr): boolean {
   return PRIVATE_USE.some((network) => contains(network, cidr))
 }
 
-/** True when a network meets loopback, link-local, multicast or reserved addresses. */
+/** True when a network overlaps loopback, link-local, multicast or reserved addresses. */
 export function isSpecial(cidr: Cidr): boolean {
   return NOT_A_TARGET.some((special) => overlaps(special, cidr))
 }

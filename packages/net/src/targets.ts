@@ -19,8 +19,8 @@ export const TARGET_FAULTS = {
   reserved: 'is not an address of a node',
   notInTunnel: 'is not in the tunnel',
   outside: 'is not in the networks of this gateway',
-  tunnel: 'lies in the tunnel: publish it on the node it belongs to',
-  behindGateway: 'lies behind a gateway: publish it on that node',
+  tunnel: 'is inside the tunnel: publish it on the node it belongs to',
+  behindGateway: 'is behind a gateway: publish it on that node',
   special: 'is a loopback, link-local, multicast or reserved address',
   public: 'is not in a private network',
   ownNetwork: 'is in a network of this server itself',
@@ -65,7 +65,7 @@ export function findLocalFault(ip: Ip, port: number, around: Surroundings): Targ
   if (isOwn && around.ownPorts.includes(port)) return 'ownPort'
   if (!isLoopback && isSpecial(single(ip))) return 'special'
   if (isIn(around.tunnel, ip)) return 'tunnel'
-  // A gateway's network that meets one of our own is not routed into the tunnel.
+  // A gateway's network that overlaps one of our own is not routed into the tunnel.
   return isIn(around.behindGateways, ip) && !isIn(around.ownNetworks, ip) ? 'behindGateway' : undefined
 }
 
@@ -74,7 +74,7 @@ export function findLocalhost(name: string): Ip | undefined {
   return name === 'localhost' || name.endsWith('.localhost') ? LOOPBACK[0]?.base : undefined
 }
 
-/** Why a gateway cannot have a network: what it is, or which of the `used` ones it meets. */
+/** Why a gateway cannot have a network: what it is, or which of the `used` ones it overlaps. */
 export function findSubnetFault<T extends { network: Cidr }>(
   subnet: Cidr,
   used: readonly T[],

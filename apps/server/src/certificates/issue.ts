@@ -50,7 +50,7 @@ export async function issueRoot(name: string, now: Date): Promise<IssuedCertific
 
 /**
  * The root once more, with the same key, name and life, but good only for these names, what is below them, and for
- * servers: a thief of the key can deceive nobody who trusts this one about anything else.
+ * servers: a stolen key deceives people who trust this one about nothing else.
  * @returns PEM
  */
 export async function issueImportable(root: Root, names: readonly string[]): Promise<string> {

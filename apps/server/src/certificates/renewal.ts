@@ -5,7 +5,7 @@ import type { IssuedCertificate } from './issue.ts'
 import { INSTALLATION_CERTIFICATE, storeCertificate, storeFailure } from './store.ts'
 
 const HOUR = 3_600_000
-/** How many are made anew at a time; the rest follows at once. */
+/** How many are renewed at a time; the rest follows at once. */
 const BATCH = 50
 /** A machine with very many addresses keeps its certificate small. */
 const MAX_NAMES = 50

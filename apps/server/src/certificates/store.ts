@@ -73,7 +73,7 @@ async function writeCertificate(
 
 type Described = Pick<CertificateRow, 'status' | 'issuer' | 'not_after' | 'error'>
 
-/** What a person is told of a domain's certificate. */
+/** What the console shows of a domain's certificate. */
 export function describeCertificate(row: Described | undefined): Certificate {
   return row
     ? { status: row.status, issuer: row.issuer, notAfter: row.not_after, error: row.error }

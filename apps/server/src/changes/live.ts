@@ -1,4 +1,4 @@
-/** A service and its node, so that who follows a node need not look it up. */
+/** A service and its node, so that followers of a node need not look it up. */
 export interface ServiceRef {
   id: number
   nodeId: number
@@ -12,7 +12,7 @@ export interface Touched {
 }
 
 /**
- * `changed`: rows changed and are committed. `reported`: an edge said how these services fare.
+ * `changed`: rows changed and are committed. `reported`: an edge reported the state of these services.
  * `edges`: an edge came, went or reported. `figures`: live figures or problems of these nodes are new. `session-ended`: its streams must end.
  */
 export type Hint =
@@ -31,7 +31,7 @@ export interface LiveBus {
   listen(listener: Listener): () => void
 }
 
-/** A listener that throws is told to `onError` and does not keep the others from hearing. */
+/** What a listener throws goes to `onError`; the other listeners are called all the same. */
 export function createLiveBus(onError: (error: unknown) => void): LiveBus {
   const listeners = new Set<Listener>()
   return {

@@ -1,6 +1,6 @@
 import type { ErrorCode, FieldError } from '@postern/contract/errors'
 
-/** What the caller is told: words for people, a code for programs, and what stands under the fields of a form. */
+/** A refused request: words for people, a code for programs, and the messages under the fields of a form. */
 export class RequestError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[] | undefined

@@ -18,7 +18,7 @@ export async function prepareInstallation(context: Context): Promise<GeneratedAd
   return made
 }
 
-/** A starter lays the password down in a file: an environment can be read for as long as the process lives. */
+/** A starter passes the password in a file: an environment can be read for as long as the process lives. */
 function findFirstPassword({ config }: Context): string | null {
   const { firstPassword } = config.paths
   if (existsSync(firstPassword)) return readFileSync(firstPassword, 'utf8')

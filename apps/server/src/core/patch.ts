@@ -13,7 +13,7 @@ export interface Patch<F> {
    */
   onto(current: Record<string, unknown>, updatedAt?: string): F
   /**
-   * The same for who has more to say about the form: what is wrong with it so far, and the fields that are right.
+   * The same for callers with rules of their own: what is wrong so far, and the fields that are right.
    * @throws ConflictError when the patch was made from an older record
    */
   read(current: Record<string, unknown>, updatedAt?: string): { values: Partial<F>; errors: FieldError[] }

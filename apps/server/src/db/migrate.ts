@@ -51,7 +51,7 @@ function migrateWhole(database: DatabaseSync, migrations: readonly string[]): vo
     const [broken] = database.prepare('PRAGMA foreign_key_check').all()
     if (broken) {
       throw new BrokenReferencesError(
-        `rows of ${broken.table} would refer to ${broken.parent} rows that do not exist: report this, and start the version of before`,
+        `rows of ${broken.table} would refer to ${broken.parent} rows that do not exist: go back to the previous version, and report this`,
       )
     }
     database.exec(`PRAGMA user_version = ${migrations.length}`)

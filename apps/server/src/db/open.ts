@@ -19,13 +19,13 @@ export function openDatabase(file: string, mayBegin = true, options?: MigrateOpt
   return open<Database>(file, 'FULL', (database) => {
     if (!mayBegin && versionOf(database) === 0)
       throw new DatabaseError(
-        `${file} is missing or empty: restore the database, or remove secret.key to begin anew`,
+        `${file} is missing or empty: restore the database, or remove secret.key to start over`,
       )
     migrate(database, MIGRATIONS, options)
   })
 }
 
-/** Opens the file of figures that may be lost in a crash. One that a crash has damaged is begun anew. */
+/** Opens the file of figures that may be lost in a crash. A damaged one is replaced by an empty one. */
 export function openLiveDatabase(file: string): Kysely<LiveDatabase> {
   const openWhole = () =>
     open<LiveDatabase>(file, 'OFF', (database) => {

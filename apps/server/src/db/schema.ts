@@ -167,7 +167,7 @@ interface EdgesTable {
   created_at: Fixed<Time>
 }
 
-/** Rows that reach an edge. Each bears the revision of its last change. */
+/** Rows that reach an edge. Each has the revision of its last change. */
 export interface StatedTables {
   nodes: NodesTable
   domains: DomainsTable

@@ -25,7 +25,7 @@ export interface Call<E extends Endpoint> {
   query: Parsed<E, 'query'>
   body: Parsed<E, 'body'>
   caller: CallerOf<E['auth']>
-  /** Who the record of changes names. */
+  /** The name in the record of changes. */
   actor: string
   request: FastifyRequest
   reply: FastifyReply
@@ -48,7 +48,7 @@ export function route<const E extends Endpoint>(
   register(app, endpoint, (call) => handle({ ...call, body: parsed(parseBody(endpoint, call.request)) }))
 }
 
-/** The same for an endpoint whose body is a form, which the core reads: all that is wrong is then told at once. */
+/** The same for an endpoint whose body is a form, which the core reads: all errors then come at once. */
 export function formRoute<const E extends Endpoint & { method: 'POST' | 'PATCH'; body: z.ZodMiniObject }>(
   app: FastifyInstance,
   endpoint: E,
@@ -86,7 +86,7 @@ function register<E extends Endpoint>(
   })
 }
 
-/** @param caller who was authenticated for this endpoint, before a word of the request was looked at */
+/** @param caller authenticated for this endpoint before anything else of the request was read */
 export function parseCall<E extends Endpoint>(
   endpoint: E,
   request: FastifyRequest,

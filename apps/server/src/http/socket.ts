@@ -52,7 +52,7 @@ export function keepAlive(socket: WebSocket): void {
 const QUIET_BYTES = 4096
 
 /**
- * Drops a client that has nothing to say and says it at length. What lies in memory is bounded by ws (pieces of a
+ * Drops a client that should send nothing and sends a lot. What is held in memory is bounded by ws (pieces of a
  * message, pongs that nobody reads); this bounds the work.
  * @param stream what carries the socket
  */
@@ -102,7 +102,7 @@ function parseFrame<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
     const result = schema.safeParse(JSON.parse(text))
     return result.success ? result.data : undefined
   } catch {
-    // Not JSON: the same as a message that nobody knows.
+    // Not JSON: the same as an unknown message.
     return undefined
   }
 }

@@ -95,7 +95,7 @@ function createStream(reply: FastifyReply): EventStream {
     close()
   }
   const timer = setInterval(() => {
-    // Two heartbeats without taking a byte: nobody reads there.
+    // Two heartbeats without taking a byte: the reader is gone.
     if (wasBusy && raw.writableNeedDrain) return drop()
     wasBusy = raw.writableNeedDrain
     write(': alive\n\n')

@@ -6,7 +6,7 @@ import { createThrottle } from '../core/streams/throttle.ts'
 import { type Call, route } from '../http/route.ts'
 import { openStream } from '../http/sse.ts'
 
-/** At most this often a page is told what to read again; the first after a quiet time comes at once. */
+/** At most this often a page gets hints; the first after a quiet time comes at once. */
 const GAP_MS = 250
 
 export function hintRoutes(app: FastifyInstance): void {

@@ -204,7 +204,7 @@ test('two gateways cannot have the same network, not even a part of it', async (
   })
   expect(answer.statusCode).toBe(409)
   expect(answer.json().errors).toEqual([
-    { field: 'gatewayNetworks.1.subnet', message: 'meets 192.168.0.0/16 of “office”' },
+    { field: 'gatewayNetworks.1.subnet', message: 'overlaps 192.168.0.0/16 of “office”' },
   ])
   const twice = [0, 1].map(() => ({ interface: 'eth0', subnet: '10.1.0.0/24' }))
   expect((await client.post('/api/nodes', { ...gateway(''), gatewayNetworks: twice })).statusCode).toBe(422)

@@ -119,7 +119,7 @@ describe('the backend host', () => {
     const [error] = errorsOf(await create(local, fresh({ backendHost: '192.168.7.2' })))
     expect(error).toMatchObject({
       field: 'backendHost',
-      message: expect.stringContaining('lies behind a gateway'),
+      message: expect.stringContaining('is behind a gateway'),
     })
   })
 

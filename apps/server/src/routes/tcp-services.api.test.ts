@@ -141,7 +141,7 @@ describe('the form', () => {
   it.each([
     [{ name: undefined }, 'name', 'This field is required'],
     [{ name: 7 }, 'name', 'must be a valid string'],
-    [{ domain: '*.example.com' }, 'domain', 'A wildcard cannot be used here: name each domain'],
+    [{ domain: '*.example.com' }, 'domain', 'Wildcards are not supported. Add each domain.'],
     [{ proto: 'sctp' }, 'proto', 'must be one of the allowed values'],
     [{ ssl: 1 }, 'ssl', 'must be a boolean'],
     [{ ssl: true, proto: 'udp' }, 'ssl', 'UDP has no TLS: choose tcp://, or switch SSL termination off'],

@@ -20,7 +20,7 @@ const ofNodeAndType = z.object({ nodeId: idText, type: ServiceType })
 const one = z.object({ nodeId: idText, type: ServiceType, id: idText })
 const oneOfType = z.object({ nodeId: idText, id: idText })
 
-/** What is the same for services of all types is written once; what only one type knows bears its name. */
+/** What is the same for services of all types is written once; what only one type has is named after it. */
 export const services = {
   listServices: {
     method: 'GET',

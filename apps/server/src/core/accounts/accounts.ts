@@ -36,7 +36,7 @@ export async function createFirstAccount(
 
 /**
  * @param address where the request comes from
- * @param key what the new session shall be bound to; see `sessions.ts`
+ * @param key what the new session is bound to; see `sessions.ts`
  * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
 export async function signIn(

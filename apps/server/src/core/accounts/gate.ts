@@ -20,7 +20,7 @@ export function createGate(atOnce: number, waiting: number): Gate {
   let inside = 0
   return {
     async pass(work, rank = 0) {
-      // Whoever leaves hands over the place, so that it is never counted twice.
+      // Finished work hands its place over, so that it is never counted twice.
       if (inside >= atOnce) await waitIn(line, waiting, rank)
       else inside++
       try {

@@ -7,7 +7,7 @@ const PER_ACCOUNT = 5
 const PER_SOURCE = 30
 /** What providers hand out is a /56 or a /48, which is 256 or 65,536 sources in one hand. */
 const PER_WIDER_NETWORK = { 56: 60, 48: 120 } as const
-/** More than any count: who is known goes before all strangers. */
+/** More than any count: known sources go before all others. */
 const KNOWN_FIRST = 1000
 
 /** An attempt to sign in, which counts as a failure until it is known to be none. */

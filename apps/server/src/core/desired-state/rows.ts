@@ -38,7 +38,7 @@ export function createStatedRows(): StatedRows {
 }
 
 /**
- * Brings the rows up to date by those that bear a later revision, and by those of services whose node or domain does.
+ * Brings the rows up to date by those with a later revision, and by those of services whose node or domain does.
  * @param tx one snapshot
  */
 export async function updateStatedRows(

@@ -107,7 +107,7 @@ export async function removeDomain(context: Context, actor: string, id: number):
       .execute()
     if (services.length > 0)
       throw new ConflictError(
-        `${domain} is used by ${quoteNames(services.map(({ name }) => name))}`,
+        `${domain} is used by ${quoteNames(services.map(({ name }) => name))}. Delete its services first.`,
         [],
         'in_use',
       )
@@ -124,8 +124,7 @@ export async function findDomainProblem(
   skipValidation: boolean,
 ): Promise<string | undefined> {
   const { publicHost } = context.config
-  if (domain === publicHost)
-    return 'This is the address of the installation itself: leave the domain empty to use it'
+  if (domain === publicHost) return "This is the server's own address. Leave the domain empty to use it."
   if (skipValidation) return undefined
   const own = context.network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
   return await findDnsProblem(context.resolver, domain, publicHost, own)

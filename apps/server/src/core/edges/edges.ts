@@ -14,17 +14,17 @@ export interface EdgeLink {
   close(): void
 }
 
-/** What a connected edge says comes in here, parsed. */
+/** Takes what a connected edge sends, parsed. */
 export interface EdgeSession {
   receive(message: EdgeMessage): void
   close(): void
 }
 
-/** The edges as they are now; nothing of it is stored, an edge says it all again when it comes back. */
+/** The edges as they are now. Nothing of it is stored: an edge sends it all again when it reconnects. */
 export interface EdgeHub {
   /** A second connection of the same edge ends the first. */
   connect(edgeId: number, link: EdgeLink): EdgeSession
-  /** What the connected ones said last. */
+  /** The last reports of those that are connected. */
   views(): EdgeView[]
   list(): Promise<Edge[]>
 }
@@ -48,7 +48,7 @@ interface State {
   lastSeen: number | null
 }
 
-/** From here on all services are told of: a statement holds a limited number of values. */
+/** With more ids than these all services are read: a statement holds a limited number of values. */
 const MANY = 5000
 
 export function createEdgeHub(parts: Parts): EdgeHub {
@@ -97,7 +97,7 @@ function newState(link: EdgeLink, lastSeen: number): State {
   return { link, version: null, epoch: null, report: null, troubles: new Map(), lastSeen }
 }
 
-/** An edge that comes back learns at once what it missed. */
+/** A reconnected edge gets at once what it missed. */
 function welcome({ db, logs, log }: Parts, link: EdgeLink): void {
   link.send({ type: 'watch', services: logs.watched() })
   getRevision(db)
@@ -134,7 +134,7 @@ function receive(parts: Parts, state: State, message: EdgeMessage): void {
   }
 }
 
-/** The nodes whose problem may be another one now. */
+/** Hints at the nodes whose problem may have changed. */
 function tellNodes({ bus }: Parts, before: readonly Problem[], after: readonly Problem[]): void {
   const of = (problems: readonly Problem[]) => problems.filter(({ scope }) => scope.kind === 'node')
   if (JSON.stringify(of(before)) === JSON.stringify(of(after))) return
@@ -142,7 +142,7 @@ function tellNodes({ bus }: Parts, before: readonly Problem[], after: readonly P
   bus.emit({ kind: 'figures', nodes: [...new Set(nodes)] })
 }
 
-/** @returns the services that fare otherwise than before */
+/** @returns the services whose state may have changed */
 function noteBackends(
   troubles: Map<number, BackendTrouble>,
   { isFirst, backends }: Extract<EdgeMessage, { type: 'backends' }>,
@@ -177,7 +177,7 @@ async function listByIds(db: Kysely<Database>, ids: readonly number[]): Promise<
   return await db.selectFrom('services').select(['id', 'node_id as nodeId']).where('id', 'in', ids).execute()
 }
 
-/** The services whose state may be another one by this report. */
+/** The services whose state this report may have changed. */
 async function listTouched(
   db: Kysely<Database>,
   before: EdgeReport | null,

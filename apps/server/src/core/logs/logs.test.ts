@@ -88,7 +88,7 @@ describe('coming back', () => {
     expect(back.ids).toEqual(['e1-900,e2-1'])
   })
 
-  it('says so when its place is not kept any more', () => {
+  it('says so when the lines it missed are no longer available', () => {
     const hub = hubNow()
     const back = reader(hub, [1], 'e1-5')
     hub.receive('e1', [line(1, 5000), line(1, 5001)])

@@ -20,12 +20,12 @@ export interface LogWatcher {
   close(): void
 }
 
-/** Who watches which service, and the last lines of the watched ones. Nothing is kept of a service nobody watches. */
+/** The watchers of services, and the last lines of what they watch. Of other services nothing is kept. */
 export interface LogHub {
   /** `lastEventId`: what the reader has already. */
   watch(services: readonly number[], lastEventId: string | undefined, send: SendLines): LogWatcher
   watched(): number[]
-  /** Calls back whenever the set of watched services is another one. */
+  /** Calls back whenever the set of watched services changes. */
   onWatched(listener: (services: number[]) => void): void
   receive(epoch: string, lines: readonly LogLine[]): void
 }
@@ -100,7 +100,7 @@ interface Fresh {
   lines: readonly KeptLine[]
 }
 
-/** @returns what was new, in the order in which it came. Lines of services that nobody watches are not kept. */
+/** @returns what was new, in the order in which it came. Lines of unwatched services are not kept. */
 function keepAll(
   rings: Map<number, LogRing>,
   epoch: string,
@@ -124,10 +124,10 @@ function sendTo(watcher: Watcher, fresh: readonly Fresh[], now: Date): void {
       if (lines.length > 0) watcher.begun.add(service)
       continue
     }
-    // A reader that comes back after so long that its place is not kept any more must not think it saw all.
+    // A reader that reconnects too late for the lines it missed must not think that it has them all.
     const isLate = !watcher.begun.has(service) && watcher.had.has(first.epoch) && news.length === lines.length
     if (isLate && first.number > 1)
-      texts.push(`[WARN] ${now.toISOString()} Older lines are not kept any more`)
+      texts.push(`[WARN] ${now.toISOString()} Older lines are no longer available`)
     watcher.begun.add(service)
     for (const line of news) {
       texts.push(line.text)

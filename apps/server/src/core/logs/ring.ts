@@ -4,7 +4,7 @@ import { LIMITS } from '@postern/contract/limits'
 /** Where a reader is: the last sequence number it has of each edge's life, by epoch. */
 export type LogCursor = Map<string, number>
 
-/** A reader meets more epochs only when edges are started again and again under its eyes. */
+/** A reader sees more epochs only when edges restart again and again while it reads. */
 const EPOCHS = 8
 
 /** Moves a cursor forward, never back; the epochs not met for longest fall out. */
@@ -53,7 +53,7 @@ export function createLogRing(): LogRing {
   return { lines: [], seen: new Map(), last: undefined }
 }
 
-/** Keeps a line and tells a gap before it. @returns what is new: nothing, the line, or a note and the line. */
+/** Keeps a line, after a note about a gap before it. @returns what is new: nothing, the line, or a note and the line. */
 export function keepLine(
   ring: LogRing,
   epoch: string,

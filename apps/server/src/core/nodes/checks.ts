@@ -179,7 +179,7 @@ export function listSubnetConflicts(
     const cidr = findCidr(subnet)
     const other = cidr && others.find(({ network }) => overlaps(network, cidr))
     if (!other) return []
-    const message = `meets ${formatCidr(other.network)} of “${other.what}”`
+    const message = `overlaps ${formatCidr(other.network)} of “${other.what}”`
     return [{ field: `gatewayNetworks.${index}.subnet`, message }]
   })
 }

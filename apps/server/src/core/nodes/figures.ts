@@ -8,17 +8,17 @@ import { flag, type LiveDatabase } from '../../db/schema.ts'
 
 /** How often figures reach the file; a crash loses at most these. */
 const SAVE_EVERY_MS = 10_000
-/** How often it is looked whether a node has vanished. */
+/** How often to check whether a node has vanished. */
 const EXPIRE_EVERY_MS = 1000
 
 /** The newest figures of every node, in memory; saved now and then, so that a restart does not forget them. */
 export interface LiveFigures {
   find(nodeId: number): PeerFigures | undefined
-  /** Takes what an edge observed and tells the bus which nodes have new figures. */
+  /** Takes what an edge observed, and hints at the nodes with new figures. */
   update(peers: readonly PeerFigures[]): void
   /** Forgets a deleted node, for good. */
   remove(nodeId: number): void
-  /** Tells the bus of nodes whose last handshake has just become too old: time alone changes their status. */
+  /** Hints at nodes whose last handshake has just become too old: time alone changes their status. */
   expire(): void
   /** Writes what is new to the file. */
   save(): Promise<void>

@@ -12,7 +12,7 @@ const MAX_KEYS = 20
 
 /**
  * An agent made the node's key itself: whatever key was stored here is erased.
- * @throws NotFoundError, TooManyError, ConflictError when another end of the tunnel has this key
+ * @throws NotFoundError, TooManyError, ConflictError when another node or the server has this key
  */
 export async function registerNodeKey(
   context: Context,
@@ -33,7 +33,7 @@ export async function registerNodeKey(
     const isTaken = (other && other.id !== nodeId) || publicKey === context.tunnel.publicKey
     if (isTaken)
       throw new ConflictError('The key is taken', [
-        { field: 'publicKey', message: 'is used by another end of the tunnel: make a new one' },
+        { field: 'publicKey', message: 'is already in use in this tunnel. Make a new one.' },
       ])
     // A form that is open meanwhile does not show the key, so it is not stale.
     return { public_key: publicKey, private_key: null, updated_at }
@@ -72,7 +72,7 @@ async function createKey(context: Context, actor: string, row: NodeRow, replaces
     }
     if (now.public_key !== null && !replaces)
       throw new ConflictError(
-        'The CLI on this node made its own key. A file would get a new key, which ends the tunnel of the CLI.',
+        "The CLI on this node made its own key. The file would get a new one, which ends the CLI's tunnel.",
         [],
         'agent_key',
       )

@@ -19,7 +19,7 @@ export async function getNode(context: Context, id: number): Promise<Node> {
   return toNode(context, row)
 }
 
-/** @returns the node and its access token, which is only told now. @throws ValidationError, ConflictError */
+/** @returns the node and its access token, which cannot be read again. @throws ValidationError, ConflictError */
 export async function createNode(context: Context, actor: string, form: NodeForm): Promise<CreatedNode> {
   const { id, token } = await change(context, { actor, what: 'node created' }, async (tx, revision) => {
     await checkNode(context, tx, form)

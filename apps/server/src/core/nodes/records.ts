@@ -36,7 +36,7 @@ export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>)
     .select(sql<number>`(SELECT count(*) FROM node_tokens WHERE node_id = nodes.id)`.as('tokens'))
 }
 
-/** A node as the API tells it. */
+/** A node as the API answers it. */
 export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: RecordRow): Node {
   const figures = context.live.find(row.id)
   return {

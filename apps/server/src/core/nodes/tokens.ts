@@ -44,7 +44,7 @@ function comparisonFor(order: PatQuery['orderBy']): (a: Pat, b: Pat) => number {
   return (a, b) => sign * (compare(keyOf(a), keyOf(b)) || a.id - b.id)
 }
 
-/** @returns the token with its value, which is only told now. @throws NotFoundError, ValidationError, ConflictError */
+/** @returns the token with its value, which cannot be read again. @throws NotFoundError, ValidationError, ConflictError */
 export async function createToken(
   context: Context,
   actor: string,

@@ -40,7 +40,7 @@ export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: 
   return key
 }
 
-/** Lays a new key beside the one in use. It counts from the moment that the database names it. */
+/** Writes a new key beside the one in use. It counts from the moment that the database names it. */
 export function layNextKey(file: string, key: Buffer): void {
   rmSync(nextOf(file), { force: true })
   writeKey(nextOf(file), key)
@@ -57,7 +57,7 @@ export async function nameKey(db: Kysely<Database>, key: Buffer): Promise<void> 
   await putSettings(db, { [KEY_ID]: idOf(key) })
 }
 
-/** Of 32 random bytes the hash tells nothing. */
+/** A hash of 32 random bytes gives nothing away. */
 function idOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex')
 }

@@ -6,7 +6,7 @@ import { layNextKey, nameKey, openSecretKey, takeNext } from './key-file.ts'
 import { createSecrets, isSealed } from './secrets.ts'
 
 /**
- * Seals everything anew with a new key. No server may run on this database meanwhile. Killed at any point, the next
+ * Seals everything again, with a new key. No server may run on this database meanwhile. Killed at any point, the next
  * start finds the one key that fits: the database names it in the same transaction.
  * @returns how many secrets there are
  * @throws SecretsError when the key in use does not open one; nothing has changed then

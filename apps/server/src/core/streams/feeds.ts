@@ -28,7 +28,7 @@ export interface Feeds {
   follow(topic: Topic, follower: Follower): Following
 }
 
-/** At most this often a follower hears of changes; the first after a quiet time comes at once. */
+/** At most this often a follower gets changes; the first after a quiet time comes at once. */
 const GAP_MS = 250
 
 interface Feed {
