@@ -8,7 +8,7 @@ export function renderAnswers(paths: HaproxyPaths): string {
   return `${renderLostArrival(paths)}
 ${renderBeside()}
   # A service must not put a session of its choice in the place of the console's.
-  http-response lua.cut_session_answer if !is_console { res.fhdr(set-cookie) -m reg -i '${SESSION_PATTERN}' }
+  http-response lua.cut_session_answer if { res.fhdr(set-cookie) -m reg -i '${SESSION_PATTERN}' } !is_console
   http-response set-log-level silent if { srv_name -m str again }
   http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i NTLM Nego }
   http-response lua.log_upgrade if { status 101 }

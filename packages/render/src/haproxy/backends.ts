@@ -1,8 +1,17 @@
 import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
 
+/** HAProxy looks this often, and closes half of those that were idle since its last look. */
+const IDLE_SECONDS = 60
+
+/** Of each kind of backend. */
+function idleConnections({ maxConnections }: HaproxyOptions): number {
+  return Math.ceil(maxConnections / 8)
+}
+
 /**
  * Safe methods may be sent twice, so they take any idle connection. When that was dead, or no connection came about,
- * they go the way of all others: there HAProxy knows what to answer.
+ * they go the way of all others: there HAProxy knows what to answer. Connections are kept for a minute at least, so that
+ * a page that asks now and then does not pay for a new one through the tunnel each time.
  */
 function renderRetrying(name: string, server: string, options: HaproxyOptions): string {
   return `backend ${name}
@@ -12,7 +21,7 @@ function renderRetrying(name: string, server: string, options: HaproxyOptions): 
   option redispatch -1
   # Only what has failed there already goes by the other one.
   use-server target if TRUE
-  server target ${server} weight 0
+  server target ${server} weight 0 pool-purge-delay ${IDLE_SECONDS}s pool-max-conn ${idleConnections(options)}
   server again ${laneServer(options, 'once')} pool-max-conn 0
 `
 }

@@ -31,20 +31,18 @@ export function renderForwarding(options: HaproxyOptions): string {
   return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
   acl is_https var(txn.flags) -m sub ${FLAGS.https}
   acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'
-  http-request del-header ${CUT} -m reg
+  http-request del-header ${CUT} -m reg unless is_plain
 ${renderHopByHop()}
-  http-request set-header X-Forwarded-For %[src]
-  http-request set-header X-Real-IP %[src]
-  http-request set-header X-Forwarded-Proto https
-  http-request set-header X-Forwarded-Host %[req.fhdr(host)]
-  http-request set-header X-Forwarded-Port ${options.httpsPort}
+  http-request add-header X-Forwarded-For %[var(sess.source)]
+  http-request add-header X-Real-IP %[var(sess.source)]
+  http-request add-header X-Forwarded-Proto https
+  http-request add-header X-Forwarded-Host %[req.fhdr(host)]
+  http-request add-header X-Forwarded-Port ${options.httpsPort}
 ${renderDestination()}
   http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}' }
-  acl asks_with_session var(txn.asks_with_session) -m bool
-  http-request set-var(txn.asks_with_session) bool(true) if !is_console { query -m reg -i '${SESSION_PATTERN}' }
-  http-request set-var(txn.query) query,lua.cut_session if asks_with_session
-  http-request set-pathq %[path] if asks_with_session
-  http-request set-pathq %[path]?%[var(txn.query)] if asks_with_session { var(txn.query) -m len gt 0 }`
+  http-request set-var(txn.query) query,lua.cut_session if !is_console { query -m reg -i '${SESSION_PATTERN}' }
+  http-request set-pathq %[path] if { var(txn.query) -m found }
+  http-request set-pathq %[path]?%[var(txn.query)] if { var(txn.query) -m len gt 0 }`
 }
 
 /** A name in `Connection` would make the next proxy drop that header, also one of ours. */
@@ -52,17 +50,17 @@ function renderHopByHop(): string {
   return `  acl asks_upgrade req.hdr(connection) -m str -i upgrade
   acl has_upgrade req.fhdr_cnt(upgrade) gt 0
   # Inside an HTTP/2 tunnel nobody would check the requests that follow.
-  http-request del-header Upgrade if { req.fhdr(upgrade) -m sub -i h2c } or !asks_upgrade
-  http-request del-header Connection
-  http-request set-header Connection upgrade if has_upgrade
-  http-request del-header TE unless is_grpc { req.hdr(te) -m str -i trailers }
-  http-request set-header TE trailers if is_grpc { req.fhdr_cnt(te) gt 0 }`
+  http-request del-header Upgrade if !is_plain { req.fhdr(upgrade) -m sub -i h2c } or !is_plain !asks_upgrade
+  http-request del-header Connection unless is_plain
+  http-request set-header Connection upgrade if !is_plain has_upgrade
+  http-request del-header TE unless is_plain or is_grpc { req.hdr(te) -m str -i trailers }
+  http-request set-header TE trailers if !is_plain is_grpc { req.fhdr_cnt(te) gt 0 }`
 }
 
 /** WebDAV names the target of MOVE and COPY by its whole address, which services compare with their own. */
 function renderDestination(): string {
   return `  acl has_destination req.fhdr(destination) -m beg -i https://
-  http-request set-var(txn.visited) req.fhdr(host),lower if has_destination
+  http-request set-var(txn.visited) req.fhdr(host),lower if !is_plain has_destination
   acl stays_here req.fhdr(destination),field(3,/),lower,strcmp(txn.visited) eq 0
-  http-request replace-header Destination (?i)^https:(.*)$ http:\\1 if has_destination stays_here !is_https`
+  http-request replace-header Destination (?i)^https:(.*)$ http:\\1 if !is_plain has_destination stays_here !is_https`
 }

@@ -1,6 +1,7 @@
 import { renderAnswers } from './answers.ts'
 import { renderBinds, renderSourceLimit } from './door.ts'
 import { renderForwarding } from './forwarding.ts'
+import { renderSource } from './lanes.ts'
 import { logFormat } from './log-format.ts'
 import { renderLostNote } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
@@ -35,6 +36,7 @@ ${renderMalformed()}
   log-format ${logFormat(options, paths, '%lc')}
   # For connections that never became a request: they count as well.
   error-log-format ${logFormat(options, paths, '%lc')}
+${renderSource()}
   http-request set-log-level silent
   unique-id-format %[var(txn.id)]|%[var(txn.flags)]|%[var(txn.node)]|%[var(txn.asked)]
 ${renderHostChecks(paths)}
@@ -73,12 +75,12 @@ function renderTargets(): string {
   http-request set-dst var(txn.route),field(3,|) unless is_console
   http-request set-dst-port var(txn.route),field(4,|) unless is_console
   # Those that are handed on are in the log from there.
-  http-request set-log-level silent unless is_repeatable !has_body !is_grpc or is_bound !is_console
-  use_backend drain if is_noted is_alone
-  use_backend to_grpc if is_grpc !is_console
+  http-request set-log-level silent unless is_plain or is_repeatable !has_body !is_grpc or is_bound !is_console
+  use_backend drain if is_followed is_noted is_alone
+  use_backend to_grpc if !is_plain is_grpc !is_console
   use_backend bound_https if is_bound is_https !is_console
   use_backend bound_http if is_bound !is_console
-  use_backend to_once unless is_repeatable !has_body
+  use_backend to_once unless is_plain or is_repeatable !has_body
   use_backend safe_console if is_console
   use_backend safe_https if is_https
   default_backend safe_http`

@@ -31,6 +31,7 @@ function renderFrontend(
   error-log-format ${logFormat(options, paths, '-')}
   maxconn ${lanesOf(options)}
   timeout client ${silence}s
+${renderSource()}
   http-request set-var(txn.id) fc_pp_unique_id,field(1,|)
   http-request set-var(txn.flags) fc_pp_unique_id,field(2,|)
   http-request set-var(txn.node) fc_pp_unique_id,field(3,|)
@@ -62,9 +63,14 @@ function renderSilence(paths: HaproxyPaths): string {
   http-request return status ${pageStatus('tunnel-down')} ${page} if { var(txn.why) -m str tunnel }`
 }
 
+/** Writing an address takes HAProxy as long as three checks, so it is done once for each connection. */
+export function renderSource(): string {
+  return '  tcp-request session set-var-fmt(sess.source) "%[src]"'
+}
+
 /** Notes whose stream this is and who is behind it, for whoever ends the streams of a service. */
 export function renderStreamNote(condition = ''): string {
-  return `  http-request set-var-fmt(txn.stream) %rt,%ci
+  return `  http-request set-var-fmt(txn.stream) %rt,%[var(sess.source)]
   http-request track-sc1 var(txn.stream) table streams ${condition}
   http-request sc-set-gpt0(1) var(txn.id) unless { var(txn.flags) -m sub ${FLAGS.agent} }`
 }

@@ -5,7 +5,8 @@ import type { HaproxyOptions, HaproxyPaths } from './options.ts'
  * @param counter by which lost lines are noticed; `-` where the lines are not counted
  */
 export function logFormat({ logSecret }: HaproxyOptions, paths: HaproxyPaths, counter: '%lc' | '-'): string {
-  const visit = `%[var(txn.id)]|%[date(0,ms)]|%ci|${counter}|%ST|%B|%Ta`
-  const end = `%ts|%[bc_err]|%[var(txn.node),map_str(${paths.nodes})]|%[var(txn.why)]`
-  return `"E|${logSecret}|${visit}|${end}|%[var(txn.line)]"`
+  const facts = `%[var(txn.id)]|${counter}|%ST|%ts|%[bc_err]`
+  const visit = '%[date(0,ms)]|%[var(sess.source)]|%B|%Ta'
+  const why = `%[var(txn.node),map_str(${paths.nodes})]|%[var(txn.why)]`
+  return `"E|${logSecret}|${facts}|${visit}|${why}|%[var(txn.line)]"`
 }

@@ -18,12 +18,13 @@ export const DRAINS = 100
 export function renderLostNote(): string {
   return `  acl is_large req.fhdr(content-length) -m int gt ${SMALL_BODY}
   acl is_large req.fhdr(transfer-encoding) -m found
-  http-request set-var-fmt(txn.asked) "%[src] %[method] %[url] %[req.hdrs]" if is_large !is_grpc
-  http-request set-var(txn.asked) var(txn.asked),sha1,hex if is_large !is_grpc
-  http-request track-sc2 var(txn.asked) table lost if is_large !is_grpc
+  http-request set-var-fmt(txn.asked) "%[src] %[method] %[url] %[req.hdrs]" if !is_plain is_large !is_grpc
+  acl is_followed var(txn.asked) -m found
+  http-request set-var(txn.asked) var(txn.asked),sha1,hex if is_followed
+  http-request track-sc2 var(txn.asked) table lost if is_followed
   acl is_noted sc2_get_gpc0 gt 0
   acl is_alone sc2_conn_cur eq 1
-  http-request set-var(txn.refused) sc2_get_gpc1`
+  http-request set-var(txn.refused) sc2_get_gpc1 if is_followed`
 }
 
 /** In a lane: that this request is under way, and which page is its. */
@@ -40,10 +41,10 @@ export function renderLostAnswer(): string {
 export function renderLostArrival(paths: HaproxyPaths): string {
   const page = (name: PageName) =>
     `http-response return status ${pageStatus(name)} ${renderPageBody(paths.page(name))}`
-  return `  http-response set-var(txn.struck) sc2_clr_gpc0
-  http-response set-var(txn.struck) sc2_clr_gpc1
-  ${page('unreachable')} if { srv_name -m str drain } { var(txn.refused) -m int gt 0 }
-  ${page('bad-answer')} if { srv_name -m str drain }`
+  return `  http-response set-var(txn.struck) sc2_clr_gpc0 if is_followed
+  http-response set-var(txn.struck) sc2_clr_gpc1 if is_followed
+  ${page('unreachable')} if is_followed { srv_name -m str drain } { var(txn.refused) -m int gt 0 }
+  ${page('bad-answer')} if is_followed { srv_name -m str drain }`
 }
 
 /** Reads a body to its end, so that the answer finds a visitor who listens. */

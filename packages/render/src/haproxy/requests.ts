@@ -5,6 +5,8 @@ import { renderRefusal, renderReturn } from './pages.ts'
 
 /** Bytes of a request's head that pass. What `tune.bufsize` holds is more, so that the rest gets an answer too. */
 const MAX_HEAD = 30_720
+/** Each of up to 256 headers has four characters more in the head than HAProxy counts: `: ` and the end of the line. */
+const QUITE_LARGE = MAX_HEAD - 2048
 /** A name has up to 253 characters; a dot and a port may follow. */
 const MAX_HOST = 260
 /** Of a path. Longer than that of any route, and than a log shows. */
@@ -18,6 +20,28 @@ const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
  */
 const ODD = '%(00|2[5d-f]|[3-7])|[;\\\\]|//|/[.][.]?(/|$)'
 
+/**
+ * Headers that no rule here cuts, rewrites or decides by, as browsers and programs send them. A safe request with these
+ * alone is *plain*: the rules for all others are skipped. What is not named goes through every rule.
+ */
+const PLAIN_HEADERS = [
+  'host',
+  'user-agent',
+  'accept(-[a-z-]+)?',
+  'cookie',
+  'referer',
+  'origin',
+  'authorization',
+  'range',
+  'cache-control',
+  'pragma',
+  'dnt',
+  'priority',
+  'if-[a-z-]+',
+  'sec-[a-z-]+',
+  'upgrade-insecure-requests',
+].join('|')
+
 /** One host in its one spelling, before anything is decided by it. */
 export function renderHostChecks(paths: HaproxyPaths): string {
   const refuse = renderReturn(paths, 'bad-request')
@@ -28,9 +52,13 @@ export function renderHostChecks(paths: HaproxyPaths): string {
   http-request set-var(txn.host) req.fhdr(host),host_only,lower,rtrim(.)`
 }
 
-/** The `acl` of requests that no service takes, whatever they ask for. */
+/** The `acl` of requests that no service takes, whatever they ask for, and of those that need no closer look. */
 export function renderMalformed(): string {
-  return `  acl is_asterisk url -m str '*'
+  return `  acl is_repeatable method GET HEAD OPTIONS
+  acl has_plain_headers req.hdr_names -m reg -i '^(${PLAIN_HEADERS})(,(${PLAIN_HEADERS}))*$'
+  http-request set-var(txn.plain) bool(true) if is_repeatable has_plain_headers
+  acl is_plain var(txn.plain) -m bool
+  acl is_asterisk url -m str '*'
   acl is_origin_form url -m beg /
   acl is_h2 fc_http_major 2
   acl is_web url -m beg -i http:// https://
@@ -40,7 +68,7 @@ export function renderMalformed(): string {
   acl is_chunked req.fhdr(transfer-encoding) -m str -i chunked
   acl takes_codings req.fhdr_cnt(te) gt 0
   # 2.6 counts a length modulo 2^64 and reads \`chunked,\` as chunked, but hands on what the visitor wrote.
-  acl is_unreadable req.fhdr(content-length) -m len gt 15
+  acl is_long req.fhdr(content-length) -m len gt 15
   acl is_unreadable method CONNECT
   acl is_unreadable url -m sub '#'
   acl is_unreadable req.hdrs -m reg '\\x00'`
@@ -49,10 +77,11 @@ export function renderMalformed(): string {
 /** When a request is malformed, in the words of `renderMalformed`. */
 export const MALFORMED = [
   'is_unreadable',
-  'is_coded !is_chunked',
-  'is_http10 is_coded',
-  'is_http10 takes_codings',
-  '!has_path !METH_OPTIONS',
+  '!is_plain is_long',
+  '!is_plain is_coded !is_chunked',
+  '!is_plain is_http10 is_coded',
+  '!is_plain is_http10 takes_codings',
+  '!is_origin_form !has_path !METH_OPTIONS',
   '!is_origin_form !is_asterisk !is_h2',
   '!is_origin_form !is_asterisk !is_web',
 ].join(' or ')
@@ -64,7 +93,6 @@ export const MALFORMED = [
 export function renderRouting(options: HaproxyOptions, paths: HaproxyPaths): string {
   return `  acl is_address var(txn.host) -m reg '^([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]*\\])$'
   acl is_own_host var(txn.host) -m str ${options.publicHost.toLowerCase()}
-  acl is_repeatable method GET HEAD OPTIONS
   acl is_bound var(sess.bound) -m bool
   acl has_body req.fhdr(content-length) -m int gt 0
   acl has_body req.fhdr(transfer-encoding) -m found
@@ -86,8 +114,10 @@ export function renderRouting(options: HaproxyOptions, paths: HaproxyPaths): str
   http-request set-var(txn.list) var(txn.route),field(6,|)
   http-request set-var(txn.line) method,concat(" ",txn.path)
 ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}
-  http-request set-var(txn.length) url,length
-${renderRefusal(paths, 'large', 'too-large', `{ req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}
+  # Names, values and the address alone: a quick look that spares nearly all the exact one.
+  acl is_long_head internal.htx.data gt ${QUITE_LARGE}
+  http-request set-var(txn.length) url,length if is_long_head
+${renderRefusal(paths, 'large', 'too-large', `is_long_head { req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}
 ${renderRefusal(paths, 'path', 'bad-request', 'is_odd !{ var(txn.spellings) -m str same }')}
-${renderStreamNote('if is_repeatable !has_body or is_bound')}`
+${renderStreamNote('if is_plain or is_repeatable !has_body or is_bound')}`
 }

@@ -5,7 +5,13 @@ import { parseLogLine } from './line.ts'
 
 const at = '1795252758123'
 const secret = '0123456789abcdef0123456789abcdef'
-const ended = (rest: string) => parseLogLine(`E|${secret}|7|${at}|203.0.113.5|41|${rest}`, secret)?.log
+/** @param end `status|bytes|ms|state|error|node|why|request` */
+function lineOf(end: string, id = '7', counter = '41'): string {
+  const [status, bytes, ms, state, error, node, why, ...request] = end.split('|')
+  const facts = [id, counter, status, state, error, at, '203.0.113.5', bytes, ms, node, why]
+  return ['E', secret, ...facts, ...request].join('|')
+}
+const ended = (end: string) => parseLogLine(lineOf(end), secret)?.log
 const text = (rest: string) => ended(rest)?.text
 
 describe('a line of the log', () => {
@@ -57,21 +63,14 @@ describe('a line of the log', () => {
   })
 
   test('counts also when it belongs to nobody', () => {
-    expect(parseLogLine(`E|${secret}|-|${at}|203.0.113.5|42|400|1|5|PR|-|-|-|-`, secret)).toEqual({
-      counter: 42,
-      log: null,
-    })
-    expect(parseLogLine(`E|${secret}|7|${at}|203.0.113.5|41|200|1|5|--|-|-|-|GET /`, secret)?.counter).toBe(
-      41,
+    const nobodys = parseLogLine(lineOf('400|1|5|PR|-|-|-|-', '-', '42'), secret)
+    expect(nobodys).toEqual({ counter: 42, log: null })
+    expect(parseLogLine(lineOf('200|1|5|--|-|-|-|GET /'), secret)?.counter).toBe(41)
+    const upgraded = parseLogLine(`U|${secret}|7|${at}|203.0.113.5|GET /ws`, secret)
+    expect(upgraded).toMatchObject({ counter: null, log: { service: 7, sign: 'answered' } })
+    expect(upgraded?.log?.text).toBe(
+      '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /ws" 101 websocket opened',
     )
-    expect(parseLogLine(`U|${secret}|7|${at}|203.0.113.5|GET /ws`, secret)).toEqual({
-      counter: null,
-      log: {
-        service: 7,
-        text: '[INFO] 2026-11-21T09:19:18.123Z 203.0.113.5 "GET /ws" 101 websocket opened',
-        sign: 'answered',
-      },
-    })
   })
 
   test.each([
@@ -101,7 +100,7 @@ describe('a line of the log', () => {
     const whole = fc.tuple(...Array.from({ length: 6 }, () => digits))
     fc.assert(
       fc.property(whole, ([id, time, counter, status, bytes, ms]) => {
-        const parts = [id, time, '::1', counter, status, bytes, ms, '--', '-', '-', '-', 'GET /']
+        const parts = [id, counter, status, '--', '-', time, '::1', bytes, ms, '-', '-', 'GET /']
         const parsed = parseLogLine(`E|${secret}|${parts.join('|')}`, secret)
         expect(Number.isSafeInteger(parsed?.log?.service ?? 0)).toBe(true)
       }),

@@ -55,18 +55,18 @@ const REASONS: Record<string, string> = {
 
 /** No number of more digits is HAProxy's, and none that is longer can be a time. */
 const UPGRADED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(.*)$/
-const ENDED =
-  /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(\d{1,15}|-)\|(-?\d{1,15})\|(\d{1,15})\|(\d{1,15})\|(..)\|([^|]*)\|([^|]*)\|([^|]*)\|(.*)$/
-const NOBODYS = /^-\|(?:[^|]*\|){2}(\d{1,15})\|/
+const ENDED_HEAD = /^(\d{1,15}|-)\|(\d{1,15}|-)\|(-?\d{1,15})\|(..)\|([^|]*)\|/
+const ENDED_REST = /^(\d{1,15})\|([^|]*)\|(\d{1,15})\|(\d{1,15})\|([^|]*)\|([^|]*)\|(.*)$/
 
 /**
- * `E|secret|id|time|source|counter|status|bytes|ms|state|error|node|why|METHOD path` at the end of a request,
+ * `E|secret|id|counter|status|state|error|time|source|bytes|ms|node|why|METHOD path` at the end of a request,
  * `U|secret|id|time|source|METHOD path` when a connection was upgraded, both as the rendered configuration writes them.
+ * What everybody must know of a line comes first; the rest is looked at when somebody reads the line.
  * @returns undefined for anything else; it never throws.
  */
 export function parseLogLine(line: string, secret: string): ParsedLog | undefined {
   const start = secret.length + 3
-  if (line.slice(1, start) !== `|${secret}|`) return undefined
+  if (!line.startsWith(`|${secret}|`, 1)) return undefined
   const rest = line.slice(start)
   if (line.startsWith('U')) return parseUpgraded(rest)
   return line.startsWith('E') ? parseEnded(rest) : undefined
@@ -75,40 +75,54 @@ export function parseLogLine(line: string, secret: string): ParsedLog | undefine
 function parseUpgraded(line: string): ParsedLog | undefined {
   const [match, id, time, source, request] = UPGRADED.exec(line) ?? []
   if (match === undefined) return undefined
-  const parts = {
-    id,
-    time,
-    source,
-    request,
-    level: 'INFO',
-    rest: () => '101 websocket opened',
-    counter: null,
-  }
-  return format(parts, 'answered')
+  const visit = { time, source, request }
+  const text = () => textOf(visit, 'INFO', '101 websocket opened')
+  return { counter: null, log: new LazyLog(Number(id), 'answered', text) }
 }
 
 function parseEnded(line: string): ParsedLog | undefined {
-  const ended = ENDED.exec(line)
-  if (!ended) {
-    const nobodys = NOBODYS.exec(line)
-    return nobodys ? { counter: Number(nobodys[1]), log: null } : undefined
+  const [head, id, counter, status, state = '', error = ''] = ENDED_HEAD.exec(line) ?? []
+  if (head === undefined) return undefined
+  const end = { code: Number(status), state, error }
+  const log =
+    id === '-' ? null : new LazyLog(Number(id), signOf(end), () => endedText(end, line.slice(head.length)))
+  return { counter: counter === '-' ? null : Number(counter), log }
+}
+
+/** Nobody reads most lines. */
+class LazyLog implements HaproxyLog {
+  readonly service: number
+  readonly sign: BackendSign | null
+  readonly #read: () => string
+  constructor(service: number, sign: BackendSign | null, read: () => string) {
+    this.service = service
+    this.sign = sign
+    this.#read = read
   }
-  const [, id, time, source, counter, status, bytes, ms, state = '', error = '', node, why = '', request] =
-    ended
-  const code = Number(status)
-  const isTls = TLS_ERRORS.has(error) && code !== 101
-  const cause = isTls && /^S[CH]$/.test(state) ? 'tls' : isUnanswered(state, code) ? 'SH' : state
+  get text() {
+    return this.#read()
+  }
+}
+
+/** How a request ended: its status, HAProxy's two letters, and its number for an error of the connection. */
+interface End {
+  code: number
+  state: string
+  error: string
+}
+
+function endedText(end: End, rest: string): string {
+  const [, time, source, bytes, ms, node, why = '', request] = ENDED_REST.exec(rest) ?? []
+  const { code, state } = end
   const ending = state.startsWith('K') && node === 'down' ? REASONS.tunnel : endedReason(state)
-  const level = levelOf(code, state)
-  const rest = () => {
-    const reason = code === 101 ? endOfUpgrade(ending) : (REASONS[why] ?? REASONS[cause] ?? ending)
-    const figures = `${code > 0 ? code : '-'} ${formatSize(Number(bytes))} ${formatDuration(Number(ms))}`
-    return reason ? `${figures} ${reason}` : figures
-  }
-  return format(
-    { id, time, source, request, level, rest, counter: counter === '-' ? null : Number(counter) },
-    signOf(cause, code),
-  )
+  const reason = code === 101 ? endOfUpgrade(ending) : (REASONS[why] ?? REASONS[causeOf(end)] ?? ending)
+  const figures = `${code > 0 ? code : '-'} ${formatSize(Number(bytes))} ${formatDuration(Number(ms))}`
+  return textOf({ time, source, request }, levelOf(code, state), reason ? `${figures} ${reason}` : figures)
+}
+
+function causeOf({ code, state, error }: End): string {
+  if (TLS_ERRORS.has(error) && code !== 101 && /^S[CH]$/.test(state)) return 'tls'
+  return isUnanswered(state, code) ? 'SH' : state
 }
 
 /** A service that goes away inside the request's body fails HAProxy in the same phase as one inside its answer. */
@@ -120,10 +134,13 @@ function isUnanswered(state: string, status: number): boolean {
 const TLS_ERRORS = new Set(['34', '43'])
 
 /** The second letter is where it ended: up to H there was no head of an answer. */
-function signOf(cause: string, status: number): BackendSign | null {
+function signOf(end: End): BackendSign | null {
+  const { code, state } = end
+  if (state === '--' && code > 0) return code === 400 ? 'odd' : 'answered'
+  const cause = causeOf(end)
   if (cause === 'SC' || cause === 'sC' || cause === 'tls') return 'failed'
-  if (cause === 'SH' || cause === 'PH' || (cause === '--' && status === 400)) return 'odd'
-  return status > 0 && /^(--|[CcSsPIRK][DL])$/.test(cause) ? 'answered' : null
+  if (cause === 'SH' || cause === 'PH') return 'odd'
+  return code > 0 && /^[CcSsPIRK][DL]$/.test(cause) ? 'answered' : null
 }
 
 function endOfUpgrade(ending: string | undefined): string {
@@ -141,31 +158,16 @@ function levelOf(status: number, state: string): 'INFO' | 'WARN' | 'ERROR' {
   return status >= 400 ? 'WARN' : 'INFO'
 }
 
-interface Parts {
-  id: string | undefined
+interface Visit {
   time: string | undefined
   source: string | undefined
   request: string | undefined
-  level: string
-  rest: () => string
-  counter: number | null
 }
 
-function format(parts: Parts, sign: BackendSign | null): ParsedLog {
-  const log = {
-    service: Number(parts.id),
-    get text() {
-      return textOf(parts)
-    },
-    sign,
-  }
-  return { counter: parts.counter, log }
-}
-
-function textOf({ time, source, request = '', level, rest }: Parts): string {
-  const at = new Date(Number(time)).toISOString()
+function textOf({ time, source, request = '' }: Visit, level: string, rest: string): string {
+  const at = new Date(Number(time ?? 0)).toISOString()
   const asked = request.replace(/"/g, '%22').replace(/[^\x20-\x7e]/g, '?')
-  return `[${level}] ${at} ${bareSource(source)} "${asked.slice(0, 1500)}" ${rest()}`
+  return `[${level}] ${at} ${bareSource(source)} "${asked.slice(0, 1500)}" ${rest}`
 }
 
 /** Where one end has an IPv4 address and the other an IPv6 one, HAProxy writes both as IPv6. */

@@ -65,7 +65,7 @@ describe('a line of the log', () => {
   ])('for %s', async (path, expected) => {
     await ask(2, path)
     expect(await line(2)).toBe(expected)
-    expect(JSON.stringify(lab.logs)).not.toContain('s3cr3t')
+    expect(lab.logs.map(({ text }) => text).join()).not.toContain('s3cr3t')
   })
 
   test('says in words what the proxy failed at', async () => {
@@ -155,14 +155,14 @@ describe('nobody else can write a line', () => {
     await forge(user, [forged, endless], 100)
     await ask(2, '/last')
     expect(await line(2)).toContain('/last')
-    expect(JSON.stringify(lab.logs)).not.toContain('forged')
+    expect(lab.logs.map(({ text }) => text).join()).not.toContain('forged')
   })
 
   test('not even a process of the user that HAProxy runs as', async () => {
     await forge(Number(await proxyUser()), [forged, endless], 20)
     await ask(2, '/last')
     expect(await line(2)).toContain('/last')
-    expect(JSON.stringify(lab.logs)).not.toContain('forged')
+    expect(lab.logs.map(({ text }) => text).join()).not.toContain('forged')
   })
 
   test('the mark that tells them apart is only for root, outlives the edge, and is in no line', async () => {
@@ -176,7 +176,7 @@ describe('nobody else can write a line', () => {
     expect(await lab.pid()).toBe(pid)
     await ask(2, '/last')
     await line(2)
-    expect(JSON.stringify(lab.logs)).not.toContain(secret)
+    expect(lab.logs.map(({ text }) => text).join()).not.toContain(secret)
   })
 })
 

@@ -87,25 +87,24 @@ function tryListen(server: Server, port: number): Promise<number | undefined> {
 const READ_EVERY = 20
 /** Of what one read gives at most, 64 kB: there is more at once. */
 const MUCH = 48 * 1024
+const NEWLINE = 10
 
 function receive(socket: Socket, logs: HaproxyLogs, secret: string): void {
-  let pending = ''
+  let pending: Buffer = Buffer.alloc(0)
   let counter: number | undefined
-  socket.setEncoding('latin1')
-  socket.on('data', (chunk: string) => {
-    const lines = (pending + chunk).split('\n')
-    pending = lines.pop() ?? ''
-    if (pending.length > MAX_PENDING) pending = ''
-    for (const line of lines) counter = emit(logs, parseLogLine(copyOf(line), secret), counter)
+  socket.on('data', (chunk: Buffer) => {
+    const text = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk
+    let start = 0
+    for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, start)) {
+      // A copy for each line: a part of the chunk would keep all of it in memory for as long as the line is kept.
+      counter = emit(logs, parseLogLine(text.toString('latin1', start, end), secret), counter)
+      start = end + 1
+    }
+    pending = text.length - start > MAX_PENDING ? Buffer.alloc(0) : text.subarray(start)
     if (chunk.length > MUCH) return
     socket.pause()
     setTimeout(() => socket.resume(), READ_EVERY)
   })
-}
-
-/** A part of a long text keeps all of it in memory, and a line may be kept for long. */
-function copyOf(line: string): string {
-  return Buffer.from(line, 'latin1').toString('latin1')
 }
 
 /** @returns the counter of the last line that has one. */
