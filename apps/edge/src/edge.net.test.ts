@@ -88,6 +88,27 @@ describe('the edge', () => {
     await until('the newer state on disk', async () => (await createLastGood(file).find())?.revision === 8)
   })
 
+  test('starts two programs for each look at everything, and none in between', async () => {
+    const fake = await serve()
+    const programs: string[] = []
+    const run: Exec['run'] = (program, ...rest) => {
+      programs.push(program)
+      return lab.exec.run(program, ...rest)
+    }
+    await start({ ...lab.exec, run })
+    await reported(fake, 'the first report', (each) => each.applied === 7)
+    const looks = async (count: number) => {
+      const asked = fake.fetches.length
+      await until('looks at everything', () => fake.fetches.length >= asked + count)
+    }
+    await looks(1)
+    const before = programs.length
+    await looks(3)
+    // That is 24 a minute; one more look may be under way at either end.
+    expect(programs.length - before).toBeLessThanOrEqual(2 * 4)
+    expect(programs.slice(before).filter((name) => name === 'wg')).toEqual([])
+  })
+
   test('of 200 hints in a burst the newest is in force, and the next one follows', async () => {
     const fake = await serve()
     const { haproxy } = await start()

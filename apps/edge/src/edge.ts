@@ -3,10 +3,10 @@ import type { Exec } from '@postern/host/exec'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
-import { createNftables } from './drivers/nftables.ts'
-import { createWireGuard } from './drivers/wireguard.ts'
+import { createNftables } from './drivers/nftables/driver.ts'
+import { createWireGuard } from './drivers/tunnel/driver.ts'
 import { createLookups, type Lookups } from './lookups.ts'
-import { createLoop } from './loop.ts'
+import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createNames } from './names.ts'
 import { createBackendWatch } from './observe/backends.ts'
@@ -60,11 +60,11 @@ export function createEdge(options: EdgeOptions): Edge {
     random,
     log,
     onHint: (hint) => (hint.type === 'changed' ? loop.hint(hint.revision) : rings.watch(hint.services)),
-    onOpen: () => {
+    onReconnect: () => {
       rings.watch([])
-      loop.greet()
-      peers.greet()
-      backends.sayAgain()
+      loop.onReconnect()
+      peers.onReconnect()
+      backends.onReconnect()
     },
   })
   const rings = createLogRings({ send: (lines) => link.send({ type: 'logs', lines }) })
@@ -94,9 +94,9 @@ export function createEdge(options: EdgeOptions): Edge {
   const names = createNames({
     lookups: options.lookups ?? createLookups(),
     now,
-    onChange: () => loop.alarm(),
+    onChange: () => loop.requestApply(),
   })
-  const loop = createLoop({
+  const loop = new Loop({
     settings,
     haproxy,
     names,

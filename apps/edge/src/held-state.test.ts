@@ -1,7 +1,33 @@
 import type { StateAnswer } from '@postern/contract/desired-state'
 import { expect, test } from 'vitest'
-import { holdState, makeCertificate, makePortRoute, makeRoute, makeState } from '../test/factories.ts'
-import { mergeState, rowsOf } from './held-state.ts'
+import {
+  answerOf,
+  holdState,
+  makeCertificate,
+  makePeer,
+  makePortRoute,
+  makeRoute,
+  makeSettings,
+  makeState,
+} from '../test/factories.ts'
+import { readAnswer, rowsOf, StateError } from './held-state.ts'
+
+const good = makeState({
+  hashes: {
+    settings: 's',
+    'peers:0': 'p',
+    'routes:0': 'r',
+    'ports:0': 't',
+    'certificate:1': 'c1',
+    'certificate:2': 'c2',
+  },
+  peers: [makePeer(1), makePeer(2)],
+  routes: [makeRoute(1), makeRoute(2), makeRoute(3)],
+  ports: [makePortRoute(4), makePortRoute(5)],
+  certificates: [makeCertificate(1), makeCertificate(2)],
+})
+const answer = answerOf(good)
+const nothing = { peers: [], routes: [], ports: [], certificates: [] }
 
 test('keeps the sections that the server did not send, and drops the ones it no longer names', () => {
   const held = holdState(
@@ -12,7 +38,7 @@ test('keeps the sections that the server did not send, and drops the ones it no 
     }),
   )
   const { settings } = held.hashes
-  const answer: StateAnswer = {
+  const next: StateAnswer = {
     revision: 8,
     hashes: {
       settings,
@@ -22,52 +48,101 @@ test('keeps the sections that the server did not send, and drops the ones it no 
       'certificate:2': 'c2',
       'certificate:3': 'c3',
     } as StateAnswer['hashes'],
-    sections: {
-      peers: [],
-      routes: [makeRoute(4), makeRoute(5)],
-      ports: [],
-      certificates: [makeCertificate(3)],
-    },
+    sections: { ...nothing, routes: [makeRoute(4), makeRoute(5)], certificates: [makeCertificate(3)] },
   }
-  const merged = mergeState(held, answer)
-  expect(merged.revision).toBe(8)
-  expect(merged.settings).toBe(held.settings)
-  expect(rowsOf(merged.sections.routes).map(({ id }) => id)).toEqual([4, 5, 300])
-  expect(merged.sections.routes.get('routes:1')).toBe(held.sections.routes.get('routes:1'))
-  expect(rowsOf(merged.sections.ports)).toEqual([makePortRoute(301)])
-  expect(merged.certificates.map((certificate) => certificate.id)).toEqual([2, 3])
+  const { state } = readAnswer(next, held, held.hashes)
+  expect(state.revision).toBe(8)
+  expect(state.settings).toBe(held.settings)
+  expect(rowsOf(state.sections.routes).map(({ id }) => id)).toEqual([4, 5, 300])
+  expect(rowsOf(state.sections.ports)).toEqual([makePortRoute(301)])
+  expect(state.sections.routes.get('routes:1')).toBe(held.sections.routes.get('routes:1'))
+  expect(state.certificates.map((certificate) => certificate.id)).toEqual([2, 3])
+})
+
+test('a row that is sent again as it was stays the same object', () => {
+  const held = holdState(good)
+  const routes = structuredClone([...good.routes.slice(0, 2), makeRoute(4)])
+  const { state } = readAnswer(
+    { ...answer, hashes: { ...answer.hashes, 'routes:0': 'r8' }, sections: { ...nothing, routes } },
+    held,
+    held.hashes,
+  )
+  const [before, after] = [rowsOf(held.sections.routes), rowsOf(state.sections.routes)]
+  expect(after.map((route) => before.indexOf(route))).toEqual([0, 1, -1])
+  const again = readAnswer(structuredClone(answer), held, {}).state
+  expect(again.sections.routes).toBe(held.sections.routes)
+  expect(again.peers).toBe(held.peers)
 })
 
 test('of what could not be read a certificate stays as it was, and a route is left out', () => {
   const held = holdState(makeState({ routes: [makeRoute(3)], certificates: [makeCertificate(1)] }))
   const hashes = { ...held.hashes, 'routes:0': '', 'certificate:1': '' }
-  const merged = mergeState(held, {
-    revision: 8,
-    hashes,
-    sections: { peers: [], routes: [], ports: [], certificates: [] },
-  })
-  expect(rowsOf(merged.sections.routes)).toEqual([])
-  expect(merged.certificates).toEqual([makeCertificate(1)])
+  const { state } = readAnswer({ revision: 8, hashes, sections: nothing }, held, held.hashes)
+  expect(rowsOf(state.sections.routes)).toEqual([])
+  expect(state.certificates).toEqual([makeCertificate(1)])
 })
 
 test('an answer that does not make a whole state is refused', () => {
   const held = holdState(makeState({ routes: [makeRoute(3)], certificates: [makeCertificate(1)] }))
-  const same = {
-    revision: 8,
-    hashes: held.hashes,
-    sections: { peers: [], routes: [], ports: [], certificates: [] },
-  }
-  const merged = mergeState(held, same)
-  expect(merged).toEqual({ ...held, revision: 8 })
-  expect(merged.sections.routes).toBe(held.sections.routes)
-  expect(merged.certificates).toBe(held.certificates)
-  expect(() => mergeState(undefined, same)).toThrow('left out the section settings')
+  const same = { revision: 8, hashes: held.hashes, sections: nothing }
+  const read = (body: unknown) => readAnswer(body, held, held.hashes)
+  const { state } = read(same)
+  expect(state).toEqual({ ...held, revision: 8 })
+  expect(state.sections.routes).toBe(held.sections.routes)
+  expect(state.certificates).toBe(held.certificates)
+  for (const known of [undefined, held])
+    expect(() => readAnswer(same, known, {})).toThrow('left out the section settings')
   const newer = { ...same, hashes: { ...held.hashes, 'routes:0': 'newer' } }
-  expect(() => mergeState(held, newer)).toThrow('left out the section routes:0')
+  expect(() => read(newer)).toThrow('left out the section routes:0')
   const other = { ...same, hashes: { ...held.hashes, 'certificate:9': 'x' } }
-  expect(() => mergeState(held, other)).toThrow('left out the section certificate:9')
+  expect(() => read(other)).toThrow('left out the section certificate:9')
   const { settings: _, ...unnamed } = held.hashes
-  expect(() => mergeState(held, { ...same, hashes: unnamed })).toThrow('left out the section settings')
-  const stray = { ...same, sections: { peers: [], routes: [makeRoute(201)], ports: [], certificates: [] } }
-  expect(() => mergeState(held, stray)).toThrow('does not name the section routes:1')
+  expect(() => read({ ...same, hashes: unnamed })).toThrow('left out the section settings')
+  const stray = { ...same, sections: { ...nothing, routes: [makeRoute(201)] } }
+  expect(() => read(stray)).toThrow('does not name the section routes:1')
+})
+
+test('one bad row is left out as its own problem, and its section will be asked for again', () => {
+  const { sections } = answer
+  const bad = {
+    ...sections,
+    peers: [sections.peers[0], { ...sections.peers[1], publicKey: 'x\nAllowedIPs = 0.0.0.0/0' }],
+    routes: [sections.routes[0], { ...sections.routes[1], path: '/a b;|' }, sections.routes[2]],
+    ports: [{ ...sections.ports[0], tls: { domain: 'a b' } }, sections.ports[1]],
+    certificates: [{ ...sections.certificates[0], domains: ['*; rm'] }, sections.certificates[1]],
+  }
+  const { state, problems } = readAnswer({ ...answer, sections: bad }, undefined, {})
+  expect(rowsOf(state.sections.routes).map((route) => route.id)).toEqual([1, 3])
+  expect(rowsOf(state.sections.ports).map((route) => route.id)).toEqual([5])
+  expect(state.peers.map((peer) => peer.nodeId)).toEqual([1])
+  expect(state.certificates.map((certificate) => certificate.id)).toEqual([2])
+  expect(state.hashes).toEqual({ ...good.hashes, 'peers:0': '', 'routes:0': '', 'ports:0': '', 'certificate:1': '' })
+  expect(problems.map((problem) => problem.scope)).toEqual([
+    { kind: 'node', id: 2 },
+    { kind: 'service', id: 2 },
+    { kind: 'service', id: 4 },
+    { kind: 'certificate', id: 1 },
+  ])
+})
+
+test('bad settings leave those of before in force, as a problem, and the rest goes on', () => {
+  const { tunnelPrivateKey: _, ...settings } = makeSettings()
+  const bad = { ...answer, sections: { ...answer.sections, settings } }
+  const held = holdState(makeState())
+  const { state, problems } = readAnswer(bad, held, {})
+  expect(state).toMatchObject({ settings: held.settings, peers: good.peers })
+  expect(state.hashes).toEqual({ ...good.hashes, settings: '' })
+  expect(problems).toEqual([
+    {
+      scope: { kind: 'edge' },
+      message: "This edge doesn't understand the server's description of the tunnel. Update the edge.",
+    },
+  ])
+  expect(() => readAnswer(bad, undefined, {})).toThrow('description of the tunnel')
+})
+
+test('what is no state at all is refused', () => {
+  const nameless = { ...answer, sections: { ...answer.sections, routes: [{}] } }
+  for (const body of [null, 'x', {}, { ...answer, revision: 'x' }, { ...answer, sections: {} }, nameless])
+    expect(() => readAnswer(body, holdState(makeState()), {})).toThrow(StateError)
 })

@@ -1,15 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type DesiredState,
-  type EdgeCertificate,
-  type Peer,
-  type PortRoute,
+  EdgeCertificate,
+  Peer,
+  PortRoute,
   peersSectionOf,
   portsSectionOf,
-  type Route,
+  Route,
   routesSectionOf,
-  type SectionHashes,
-  type StateAnswer,
+  SectionHashes,
+  TunnelSettings,
 } from '@postern/contract/desired-state'
+import type { Problem } from '@postern/contract/edge'
+import * as z from 'zod/mini'
 
 /** The state on disk cannot be used, or the server's answer does not make a whole state. */
 export class StateError extends Error {
@@ -19,7 +22,7 @@ export class StateError extends Error {
 /** Section name → its rows: the same array as long as the section has the same content. */
 export type Sections<T> = ReadonlyMap<string, readonly T[]>
 
-/** The state as the edge holds it. What has not changed is the same object as before. */
+/** The state as the edge holds it. What has not changed is the same object as before, down to the single row. */
 export interface HeldState extends Pick<DesiredState, 'revision' | 'hashes' | 'settings'> {
   sections: HeldSections
   /** All of them, in the order of their sections. */
@@ -27,51 +30,86 @@ export interface HeldState extends Pick<DesiredState, 'revision' | 'hashes' | 's
   certificates: readonly EdgeCertificate[]
 }
 
-export interface HeldSections {
-  peers: Sections<Peer>
-  routes: Sections<Route>
-  ports: Sections<PortRoute>
-  certificates: Sections<EdgeCertificate>
+export type HeldSections = { [K in KindName]: Sections<DesiredState[K][number]> }
+
+/** What the sections hold. A new kind of row needs a line here and is then read, kept and saved like the others. */
+export const KINDS = {
+  peers: { row: Peer, id: 'nodeId', prefix: 'peers:', sectionOf: peersSectionOf, scope: 'node' },
+  routes: { row: Route, id: 'id', prefix: 'routes:', sectionOf: routesSectionOf, scope: 'service' },
+  ports: { row: PortRoute, id: 'id', prefix: 'ports:', sectionOf: portsSectionOf, scope: 'service' },
+  certificates: {
+    row: EdgeCertificate,
+    id: 'id',
+    prefix: 'certificate:',
+    sectionOf: (id: number) => `certificate:${id}`,
+    scope: 'certificate',
+    keepsUnread: true,
+  },
+} as const satisfies Record<string, Kind>
+export type KindName = keyof typeof KINDS
+
+interface Kind {
+  row: z.ZodMiniType<object>
+  id: 'id' | 'nodeId'
+  /** Of the names of its sections. */
+  prefix: string
+  sectionOf(id: number): string
+  scope: Exclude<Problem['scope']['kind'], 'edge'>
+  /** A row that cannot be read stays as it was; otherwise it is left out. */
+  keepsUnread?: true
 }
 
-/** Which section each row belongs to, and whether rows that could not be read stay as they were. */
-const KINDS: { [K in keyof HeldSections]: Kind<DesiredState[K][number]> } = {
-  peers: { name: /^peers:\d+$/, of: ({ nodeId }) => peersSectionOf(nodeId), keepsUnread: false },
-  routes: { name: /^routes:\d+$/, of: ({ id }) => routesSectionOf(id), keepsUnread: false },
-  ports: { name: /^ports:\d+$/, of: ({ id }) => portsSectionOf(id), keepsUnread: false },
-  certificates: { name: /^certificate:\d+$/, of: ({ id }) => `certificate:${id}`, keepsUnread: true },
+export interface Answer {
+  state: HeldState
+  /** Rows that were left out because they do not match the contract. */
+  problems: Problem[]
 }
 
-interface Kind<T> {
-  name: RegExp
-  of(row: T): string
-  keepsUnread: boolean
+/** An answer whose rows are still to be read. */
+const Outline = z.object({
+  revision: z.number(),
+  hashes: SectionHashes,
+  sections: z.catchall(z.object({ settings: z.optional(z.unknown()) }), z.array(z.unknown())),
+})
+const Named = z.object({ id: z.optional(z.number()), nodeId: z.optional(z.number()) })
+
+/** What is needed to read one section. */
+interface Reading {
+  /** The hashes that were sent with the question: those sections may be missing from the answer. */
+  known: SectionHashes
+  hashes: SectionHashes
+  problems: Problem[]
 }
 
 /**
- * The whole state that an answer describes: its own sections, and the held ones whose hash is still the same. Of a
- * section with an empty hash something could not be read: a certificate then stays as it was, other rows are left out.
- * @throws StateError when a section is missing, or the answer holds one that it does not name
+ * Reads an answer to a whole state: its own sections, and the held ones whose hash is still the same. A row that does
+ * not match the contract never takes the others with it: it is a problem of its own, and the hash of its section is
+ * then empty, so that the section is asked for again.
+ * @throws StateError when the answer as a whole is not one, leaves a section out or holds one that it does not name
  */
-export function mergeState(held: HeldState | undefined, answer: StateAnswer): HeldState {
-  const { hashes, sections, revision } = answer
-  const settings = sections.settings ?? keptSettings(held, hashes)
-  const merge = <K extends keyof HeldSections>(kind: K) =>
-    mergeSections(
-      // A kind and its rows belong together, which the compiler does not see for a `K`.
-      KINDS[kind] as Kind<DesiredState[K][number]>,
-      { sections: held?.sections[kind] as Sections<DesiredState[K][number]>, hashes: held?.hashes ?? {} },
-      { rows: sections[kind] as DesiredState[K], hashes },
-    )
-  const [peers, certificates] = [merge('peers'), merge('certificates')]
-  return {
+export function readAnswer(body: unknown, held: HeldState | undefined, known: SectionHashes): Answer {
+  const outline = Outline.safeParse(body)
+  if (!outline.success) throw new StateError(UNKNOWN_STATE, { cause: outline.error })
+  const { revision, hashes, sections } = outline.data
+  const reading = { known, hashes, problems: [] }
+  const settings = readSettings(sections.settings, held, reading)
+  const read = Object.entries(KINDS).map(([name, kind]) => [
+    name,
+    readKind(kind, sections[name], held?.sections[name as KindName], reading),
+  ])
+  // Each kind was read with its own schema, which the compiler does not see through the loop.
+  const all = Object.fromEntries(read) as HeldSections
+  const keepOrFlatten = <K extends 'peers' | 'certificates'>(name: K) =>
+    held?.sections[name] === all[name] ? held[name] : rowsOf<object>(all[name])
+  const state = {
     revision,
     hashes,
     settings,
-    sections: { peers, routes: merge('routes'), ports: merge('ports'), certificates },
-    peers: held?.sections.peers === peers ? held.peers : rowsOf(peers),
-    certificates: held?.sections.certificates === certificates ? held.certificates : rowsOf(certificates),
+    sections: all,
+    peers: keepOrFlatten('peers') as HeldState['peers'],
+    certificates: keepOrFlatten('certificates') as HeldState['certificates'],
   }
+  return { state, problems: reading.problems }
 }
 
 /** All rows of all sections. */
@@ -79,45 +117,76 @@ export function rowsOf<T>(sections: Sections<T>): T[] {
   return [...sections.values()].flat()
 }
 
-function keptSettings(held: HeldState | undefined, hashes: SectionHashes): DesiredState['settings'] {
-  if (!held || hashes.settings === undefined || held.hashes.settings !== hashes.settings)
+function readSettings(sent: unknown, held: HeldState | undefined, reading: Reading): TunnelSettings {
+  if (sent === undefined) {
+    if (held && isStillKnown('settings', reading)) return held.settings
     throw leftOut('settings')
+  }
+  const parsed = TunnelSettings.safeParse(sent)
+  if (parsed.success) return parsed.data
+  if (!held) throw new StateError(UNKNOWN_SETTINGS)
+  reading.hashes.settings = ''
+  reading.problems.push({ scope: { kind: 'edge' }, message: UNKNOWN_SETTINGS })
   return held.settings
 }
 
-interface Held<T> {
-  sections: Sections<T> | undefined
-  hashes: SectionHashes
-}
-
-interface Sent<T> {
-  rows: readonly T[]
-  hashes: SectionHashes
-}
-
 /** @returns the very map that is held when nothing of it changed */
-function mergeSections<T>(kind: Kind<T>, held: Held<T>, sent: Sent<T>): Sections<T> {
-  const now = Map.groupBy(sent.rows, kind.of)
-  const stray = [...now.keys()].find((name) => !(name in sent.hashes))
-  if (stray !== undefined) throw new StateError(`The server does not name the section ${stray}.`)
-  const merged = new Map<string, readonly T[]>()
-  for (const name of Object.keys(sent.hashes).filter((key) => kind.name.test(key))) {
-    const rows = now.get(name) ?? keptRows(name, kind, held, sent.hashes)
-    if (rows.length > 0) merged.set(name, rows)
+function readKind(
+  kind: Kind,
+  sent: readonly unknown[] | undefined,
+  held: Sections<object> | undefined,
+  reading: Reading,
+): Sections<object> {
+  if (!sent) throw new StateError(UNKNOWN_STATE)
+  const changed = readRows(kind, sent, held, reading)
+  const merged = new Map<string, readonly object[]>()
+  for (const [name, hash] of Object.entries(reading.hashes)) {
+    if (!name.startsWith(kind.prefix)) continue
+    const before = held?.get(name)
+    const rows = changed.get(name) ?? []
+    if (rows.length === 0 && before && (hash === '' ? kind.keepsUnread : isStillKnown(name, reading)))
+      merged.set(name, before)
+    else if (rows.length > 0) merged.set(name, isSameList(before, rows) ? before : rows)
+    else if (hash !== '') throw leftOut(name)
   }
-  return held.sections && isSame(held.sections, merged) ? held.sections : merged
+  return held && isSame(held, merged) ? held : merged
 }
 
-function keptRows<T>(
-  name: string,
-  { keepsUnread }: Kind<T>,
-  held: Held<T>,
-  hashes: SectionHashes,
-): readonly T[] {
-  const rows = held.sections?.get(name)
-  if (hashes[name] === '') return (keepsUnread && rows) || []
-  if (!rows || held.hashes[name] !== hashes[name]) throw leftOut(name)
+/** The rows that were sent, by section; one that equals the held one is the held one. */
+function readRows(
+  kind: Kind,
+  sent: readonly unknown[],
+  held: Sections<object> | undefined,
+  { hashes, problems }: Reading,
+): Map<string, object[]> {
+  const rows = new Map<string, object[]>()
+  const before = new Map<string, ReadonlyMap<unknown, object>>()
+  for (const raw of sent) {
+    const id = Named.safeParse(raw).data?.[kind.id]
+    if (id === undefined) throw new StateError('The server sent something that has no id.')
+    const name = kind.sectionOf(id)
+    if (!(name in hashes)) throw new StateError(`The server does not name the section ${name}.`)
+    const old = before.get(name) ?? new Map(held?.get(name)?.map((row) => [Reflect.get(row, kind.id), row]))
+    before.set(name, old)
+    const same = old.get(id)
+    const row = same && isDeepStrictEqual(same, raw) ? same : kind.row.safeParse(raw).data
+    const section = rows.get(name) ?? []
+    rows.set(name, section)
+    if (row) section.push(row)
+    else {
+      hashes[name] = ''
+      problems.push({ scope: { kind: kind.scope, id }, message: UNKNOWN })
+    }
+  }
   return rows
+}
+
+function isStillKnown(name: string, { known, hashes }: Reading): boolean {
+  return hashes[name] !== undefined && known[name] === hashes[name]
+}
+
+function isSameList(before: readonly object[] | undefined, rows: readonly object[]): before is object[] {
+  return before?.length === rows.length && rows.every((row, index) => row === before[index])
 }
 
 function isSame<T>(a: Sections<T>, b: Sections<T>): boolean {
@@ -127,3 +196,8 @@ function isSame<T>(a: Sections<T>, b: Sections<T>): boolean {
 }
 
 const leftOut = (name: string) => new StateError(`The server left out the section ${name}.`)
+
+const UNKNOWN_STATE = "This edge doesn't understand the server's configuration. Update the edge."
+const UNKNOWN = "This edge doesn't understand the server's description of it. Update the edge."
+const UNKNOWN_SETTINGS =
+  "This edge doesn't understand the server's description of the tunnel. Update the edge."

@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Route } from '@postern/contract/desired-state'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { holdState, makeCertificate, makePortRoute, makeRoute, makeState } from '../test/factories.ts'
+import type { HeldState } from './held-state.ts'
 import { createLastGood } from './last-good.ts'
 
 let dir: string
@@ -14,10 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const find = () => createLastGood(file).find()
-const inodes = () =>
-  new Map(
-    readdirSync(`${dir}/state`).map((name) => [name.split('.')[0], statSync(`${dir}/state/${name}`).ino]),
-  )
+const text = () => readFileSync(file, 'utf8')
 const state = makeState({
   routes: [makeRoute(3), makeRoute(300)],
   ports: [makePortRoute(4)],
@@ -28,49 +27,83 @@ test('comes back as it was saved, readable by root only', async () => {
   const held = holdState(state)
   await createLastGood(file).save(held)
   expect(await find()).toEqual(held)
-  const files = readdirSync(`${dir}/state`).map((name) => `state/${name}`)
-  for (const name of ['state.json', ...files]) expect(statSync(`${dir}/${name}`).mode & 0o777).toBe(0o600)
-  expect(statSync(`${dir}/state`).mode & 0o777).toBe(0o700)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('only what changed is written, also in the next life, and nothing old is left', async () => {
+test('only what changed is added, also in the next run', async () => {
   await createLastGood(file).save(holdState(state))
-  const before = inodes()
+  const before = text()
   const next = createLastGood(file)
   const found = await next.find()
-  const moved = { ...makeRoute(300), path: '/moved' }
-  const changed = makeState({
-    ...state,
-    routes: [moved],
-    hashes: { ...state.hashes, 'routes:0': 'r1', 'routes:1': 'r2' },
-  })
-  const routes = new Map(found?.sections.routes).set('routes:1', [moved])
   if (!found) throw new Error('nothing was found')
-  await next.save({ ...found, hashes: changed.hashes, sections: { ...found.sections, routes } })
-  const after = inodes()
-  expect([...after.keys()].sort()).toEqual(['certificate-1', 'ports-0', 'routes-0', 'routes-1', 'settings'])
-  expect([...after].filter(([name, ino]) => before.get(name) !== ino).map(([name]) => name)).toEqual([
-    'routes-1',
-  ])
+  await next.save(found)
+  expect(text()).toBe(before)
+  const moved = { ...makeRoute(300), path: '/moved' }
+  await next.save(changedState(found, moved))
+  expect(text().startsWith(before)).toBe(true)
+  const added = text().slice(before.length)
+  expect(added).toContain('/moved')
+  for (const other of ['s3.example.com', 'certificate', 'settings']) expect(added).not.toContain(other)
   expect((await find())?.sections.routes.get('routes:1')).toEqual([moved])
+  expect((await find())?.sections.routes.get('routes:0')).toEqual([makeRoute(3)])
 })
+
+test('a section that is gone does not come back', async () => {
+  const lastGood = createLastGood(file)
+  const held = holdState(state)
+  await lastGood.save(held)
+  const { 'routes:1': _, ...hashes } = held.hashes
+  const routes = new Map([...held.sections.routes].filter(([name]) => name !== 'routes:1'))
+  await lastGood.save({ ...held, revision: 8, hashes, sections: { ...held.sections, routes } })
+  expect(await find()).toMatchObject({ revision: 8, hashes, sections: { routes } })
+})
+
+test('a change that was only begun leaves the state of before, and the next one is whole', async () => {
+  const lastGood = createLastGood(file)
+  const held = holdState(state)
+  await lastGood.save(held)
+  const whole = text().length
+  await lastGood.save(changedState(held, { ...makeRoute(300), path: '/moved' }))
+  const all = text()
+  for (const end of [whole + 1, whole + 40, all.length - 1]) {
+    writeFileSync(file, all.slice(0, end))
+    const next = createLastGood(file)
+    expect(await next.find()).toEqual(held)
+    const later = changedState(held, { ...makeRoute(300), path: '/later' })
+    await next.save(later)
+    expect(await find()).toEqual(later)
+  }
+})
+
+test('the file does not grow without end', async () => {
+  const lastGood = createLastGood(file)
+  let held = holdState(state)
+  for (let i = 0; i < 15; i++) {
+    held = changedState(held, { ...makeRoute(300), allowedIps: Array(10_000).fill(`192.0.2.${i}`) })
+    await lastGood.save(held)
+  }
+  expect(text().length).toBeLessThan(1.5 * 1024 * 1024)
+  expect(await find()).toEqual(held)
+})
+
+/** The state with another route in its second section. */
+function changedState(held: HeldState, route: Route): HeldState {
+  const revision = held.revision + 1
+  const routes = new Map(held.sections.routes).set('routes:1', [route])
+  const hashes = { ...held.hashes, 'routes:1': `r${revision}` }
+  return { ...held, revision, hashes, sections: { ...held.sections, routes } }
+}
 
 test('is absent before the first one, and refused when damaged', async () => {
   expect(await find()).toBeUndefined()
-  for (const text of [
-    '{"revision":',
-    '{}',
-    '{"revision":1,"hashes":{},"files":{"routes:0":"../../etc/passwd"}}',
-  ]) {
-    writeFileSync(file, text)
+  for (const damaged of ['', '{"revision":', '{}', '{}\n', ' \n']) {
+    writeFileSync(file, damaged)
     await expect(find()).rejects.toMatchObject({ code: 'state' })
   }
 })
 
-test.each(['taken away', 'cut short'])('is refused when one of its files was %s', async (how) => {
+test('is refused when something in it was altered', async () => {
   await createLastGood(file).save(holdState(state))
-  const name = `${dir}/state/${readdirSync(`${dir}/state`).find((each) => each.startsWith('routes-1.'))}`
-  if (how === 'taken away') rmSync(name)
-  else writeFileSync(name, readFileSync(name, 'utf8').replace('8080', '9090'))
+  writeFileSync(file, text().replace('8080', '9090'))
   await expect(find()).rejects.toMatchObject({ code: 'state' })
 })

@@ -1,105 +1,95 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import {
-  EdgeCertificate,
-  Peer,
-  PortRoute,
-  Route,
-  SectionHashes,
-  type StateSections,
-  TunnelSettings,
-} from '@postern/contract/desired-state'
+import { appendFile, readFile } from 'node:fs/promises'
+import { SectionHashes } from '@postern/contract/desired-state'
 import { writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
-import { type HeldState, mergeState, StateError } from './held-state.ts'
+import { type HeldState, KINDS, readAnswer, StateError } from './held-state.ts'
 
-/** The last state that was applied, on disk: a file for each section, and one that names them all. */
+/**
+ * The last state that was applied, in one file: its first line is a whole state, each further line what changed. A
+ * line begins with its digest; a last line without its end was being written when the edge or the machine died.
+ */
 export interface LastGood {
-  /** @returns the state of the last life, or undefined when there is none. @throws StateError when it is damaged */
+  /** @returns the state of the last run, or undefined when there is none. @throws StateError when it is damaged */
   find(): Promise<HeldState | undefined>
-  /** Writes the sections that changed, then the file that names them: at any moment there is a whole state. */
+  /** Adds what differs from the state that was saved before. */
   save(state: HeldState): Promise<void>
 }
 
-const Manifest = z.object({
+const Entry = z.object({
   revision: z.number(),
+  /** Those that differ from before. */
   hashes: SectionHashes,
-  /** Section name → its file, named by what is in it. */
-  files: z.record(z.string(), z.string().check(z.regex(/^[A-Za-z0-9-]+\.[0-9a-f]{32}\.json$/))),
+  /** Names of sections that are not there any more. */
+  removed: z.array(z.string()),
+  /** Section name → its content, where it differs. */
+  sections: z.record(z.string(), z.unknown()),
 })
-type Manifest = z.infer<typeof Manifest>
+type Entry = z.infer<typeof Entry>
 
-const ROWS = {
-  peers: z.array(Peer),
-  routes: z.array(Route),
-  ports: z.array(PortRoute),
-  certificates: z.array(EdgeCertificate),
-} as const
+/** The file is written anew when the changes have become longer than the state itself. */
+const SHORTEST_CHANGES = 1024 * 1024
 
-/** A section as it was written or read. */
-interface Saved {
-  content: unknown
-  file: string
-}
-
-/** Files that are written at a time: the disk takes many nearly as fast as one. */
-const AT_ONCE = 16
-
-/** @param path of the file that names the others; theirs is the directory beside it. 0600, for the private keys. */
+/** @param path 0600, for the private keys in it; its directory exists */
 export function createLastGood(path: string): LastGood {
-  const dir = path.replace(/\.json$/, '')
-  let saved = new Map<string, Saved>()
-  let manifestText: string | undefined
+  let saved: HeldState | undefined
+  /** Bytes of the whole state and of the changes after it; undefined: the file must be written anew. */
+  let size: { whole: number; changes: number } | undefined
 
   return {
     async find() {
       const text = await read(path)
       if (text === undefined) return undefined
       try {
-        const manifest = Manifest.parse(JSON.parse(text))
-        const state = await readState(dir, manifest)
-        saved = new Map(
-          [...contents(state)].flatMap(([name, content]) => {
-            const file = manifest.files[name]
-            return file === undefined ? [] : [[name, { content, file }]]
-          }),
-        )
-        return state
+        saved = readEntries(text)
+        const whole = text.indexOf('\n') + 1
+        if (text.endsWith('\n')) size = { whole, changes: text.length - whole }
+        return saved
       } catch (cause) {
-        throw new StateError(
-          'The state of the last run is damaged; the server will be asked for a new one.',
-          {
-            cause,
-          },
-        )
+        const message = 'The state of the last run is damaged; the server will be asked for a new one.'
+        throw new StateError(message, { cause })
       }
     },
     async save(state) {
-      const next = new Map<string, Saved>()
-      const changed: { file: string; text: string }[] = []
-      for (const [name, content] of contents(state)) {
-        const before = saved.get(name)
-        if (before && before.content === content) next.set(name, before)
-        else {
-          const text = JSON.stringify(content)
-          const file = `${name.replace(':', '-')}.${digest(text)}.json`
-          next.set(name, { content, file })
-          if (file !== before?.file) changed.push({ file, text })
-        }
+      const change = size && saved ? changeOf(saved, state) : undefined
+      if (change === 'none') return
+      const line = change && format(change)
+      const before = size
+      // Should this fail, nobody knows what the file holds.
+      size = undefined
+      if (line && before && before.changes + line.length < Math.max(before.whole, SHORTEST_CHANGES)) {
+        await appendFile(path, line, { mode: 0o600, flush: true })
+        size = { ...before, changes: before.changes + line.length }
+      } else {
+        const whole = format(wholeOf(state))
+        await writeAtomic(path, whole, 0o600)
+        size = { whole: whole.length, changes: 0 }
       }
-      const text = format(state, next)
-      if (text === manifestText) return
-      await mkdir(dir, { recursive: true, mode: 0o700 })
-      await writeAll(dir, changed)
-      await writeAtomic(path, text, 0o600)
-      const kept = new Set([...next.values()].map(({ file }) => file))
-      const old =
-        manifestText === undefined ? await readdir(dir) : [...saved.values()].map(({ file }) => file)
-      saved = next
-      manifestText = text
-      for (const file of old) if (!kept.has(file)) await rm(`${dir}/${file}`, { force: true })
+      saved = state
     },
   }
+}
+
+function wholeOf(state: HeldState): Entry {
+  const { revision, hashes } = state
+  return { revision, hashes, removed: [], sections: Object.fromEntries(contents(state)) }
+}
+
+/** Sections that are the same object as before cost a comparison and no more. */
+function changeOf(before: HeldState, after: HeldState): Entry | 'none' {
+  const { revision } = after
+  const removed = Object.keys(before.hashes).filter((name) => !(name in after.hashes))
+  const hashes = Object.fromEntries(
+    Object.entries(after.hashes).filter(([name, hash]) => before.hashes[name] !== hash),
+  )
+  const old = new Map(contents(before))
+  const now = new Map(contents(after))
+  const sections = Object.fromEntries([...now].filter(([name, content]) => old.get(name) !== content))
+  for (const name of old.keys()) if (!now.has(name) && name in after.hashes) sections[name] = []
+  const isNone =
+    revision === before.revision &&
+    [removed, Object.keys(hashes), Object.keys(sections)].every(({ length }) => length === 0)
+  return isNone ? 'none' : { revision, hashes, removed, sections }
 }
 
 /** Each section by its name; the same object as long as nothing in it changed. */
@@ -108,36 +98,50 @@ function* contents({ settings, sections }: HeldState): Generator<[string, unknow
   for (const kind of Object.values(sections)) yield* kind
 }
 
-function format({ revision, hashes }: HeldState, saved: ReadonlyMap<string, Saved>): string {
-  const files = Object.fromEntries([...saved].map(([name, { file }]) => [name, file]))
-  return JSON.stringify({ revision, hashes, files } satisfies Manifest)
+function format(entry: Entry): string {
+  const text = JSON.stringify(entry)
+  return `${digest(text)} ${text}\n`
 }
 
-async function readState(dir: string, { revision, hashes, files }: Manifest): Promise<HeldState> {
-  const sections: z.infer<typeof StateSections> = { peers: [], routes: [], ports: [], certificates: [] }
-  for (const [name, file] of Object.entries(files)) {
-    const text = await readFile(`${dir}/${file}`, 'utf8')
-    if (!file.endsWith(`.${digest(text)}.json`)) throw new StateError(`${file} is not as it was written.`)
-    const content: unknown = JSON.parse(text)
-    if (name === 'settings') sections.settings = TunnelSettings.parse(content)
-    else if (name.startsWith('peers:')) sections.peers.push(...ROWS.peers.parse(content))
-    else if (name.startsWith('routes:')) sections.routes.push(...ROWS.routes.parse(content))
-    else if (name.startsWith('ports:')) sections.ports.push(...ROWS.ports.parse(content))
-    else sections.certificates.push(...ROWS.certificates.parse(content))
+function readEntries(text: string): HeldState {
+  const hashes = new Map<string, string>()
+  const sections = new Map<string, unknown>()
+  let revision: number | undefined
+  // Without the last part, which has no end or is empty.
+  for (const line of text.split('\n').slice(0, -1)) {
+    const json = line.slice(line.indexOf(' ') + 1)
+    if (line !== `${digest(json)} ${json}`) throw new StateError('A line is not as it was written.')
+    const entry = Entry.parse(JSON.parse(json))
+    revision = entry.revision
+    for (const name of entry.removed) {
+      hashes.delete(name)
+      sections.delete(name)
+    }
+    for (const [name, hash] of Object.entries(entry.hashes)) hashes.set(name, hash)
+    for (const [name, content] of Object.entries(entry.sections)) sections.set(name, content)
   }
-  return mergeState(undefined, { revision, hashes, sections })
+  if (revision === undefined) throw new StateError('There is no whole state.')
+  return assemble(revision, hashes, sections)
 }
 
-/** They are all on the disk before the file that names them is. */
-async function writeAll(dir: string, files: readonly { file: string; text: string }[]): Promise<void> {
-  const left = files.values()
-  const hand = async () => {
-    for (const { file, text } of left) await writeFile(`${dir}/${file}`, text, { mode: 0o600, flush: true })
+/** Read as strictly as an answer, but what was once good and is not any more is damaged. */
+function assemble(
+  revision: number,
+  hashes: ReadonlyMap<string, string>,
+  sections: ReadonlyMap<string, unknown>,
+): HeldState {
+  const rows = Object.entries(KINDS).map(([kind, { prefix }]) => [
+    kind,
+    [...sections].filter(([name]) => name.startsWith(prefix)).flatMap(([, content]) => content),
+  ])
+  const body = {
+    revision,
+    hashes: Object.fromEntries(hashes),
+    sections: { settings: sections.get('settings'), ...Object.fromEntries(rows) },
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, hand))
-  if (files.length === 0) return
-  const directory = await open(dir, 'r')
-  await directory.sync().finally(() => directory.close())
+  const { state, problems } = readAnswer(body, undefined, {})
+  if (problems.length > 0) throw new StateError('Some of it does not match the contract.')
+  return state
 }
 
 async function read(path: string): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answerOf, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
-import { createLoop, type Loop } from './loop.ts'
+import { Loop } from './loop.ts'
 import { createTargetFinder } from './targets.ts'
 
 /** Time stands still: whatever waits for a timer waits for ever. */
@@ -46,7 +46,7 @@ function reportsOf(state: () => ReturnType<typeof makeState>) {
   const names = makeFakeNames()
   const reports = new EventTarget()
   let applied = 0
-  loop = createLoop({
+  loop = new Loop({
     settings: parseSettings({}),
     haproxy: { apply: async () => [], check: async () => part, needsAnotherApply: () => false },
     wireguard: driver,

@@ -1,137 +1,251 @@
+import type { DataPlane, EdgeReport, PartState, Problem } from '@postern/contract/edge'
+import type { Settings } from '@postern/contract/settings'
 import { createBackoff } from '@postern/host/backoff'
-import { createMemory, dataPlaneOf, type LoopOptions, type Memory, reportOf } from './loop-memory.ts'
-import { applyOnce, checkOnce, fetchOnce, noteRefusal, recall, saveOnce } from './loop-steps.ts'
-import { createSingleFlight, type SingleFlight } from './single-flight.ts'
+import { type HeldState, readAnswer, StateError } from './held-state.ts'
+import { assertKnown } from './known-server.ts'
+import { createLastGood, type LastGood } from './last-good.ts'
+import { type Outcome, type ReconcileParts, reconcile, tidy } from './reconcile.ts'
+import { createSingleFlight } from './single-flight.ts'
 
-export interface Loop {
-  /** Takes up the state of the last run and begins. */
-  start(): Promise<void>
-  /** The server says that there is a newer revision. */
-  hint(revision: number): void
-  /** The server hears us again: says everything anew. */
-  greet(): void
-  /** Something on this machine is not as it was: applies again. */
-  alarm(): void
-  close(): Promise<void>
+export interface LoopOptions extends ReconcileParts {
+  /** The edge's own settings, which every state must fit. */
+  settings: Pick<Settings, 'POSTERN_TUNNEL_NETWORK' | 'POSTERN_PUBLIC_HOST'>
+  /** The body of a StateAnswer; throws when the server does not give one. */
+  fetchState(known: Record<string, string>): Promise<unknown>
+  report(report: EdgeReport): void
+  /** Called once, after the first apply or when there is nothing to apply for too long. */
+  onReady(dataPlane: DataPlane): void
+  onState(state: HeldState): void
+  /** What keeps this machine from being observed. */
+  observerProblems(): Problem[]
+  lastGoodFile: string
+  random: () => number
 }
 
-const DRIFT_EVERY = 5000
-const CHECK_EVERY = 500
-/** For the first start of all, where the server is just being started too. */
+const FULL_CHECK_EVERY = 5000
+const HAPROXY_CHECK_EVERY = 500
+/** For the very first start, where the server is being started too. */
 const READY_WITHIN = 8000
 const RETRY = { first: 250, most: 5000 }
+const NO_STATE: PartState = { state: 'failed', detail: 'The server has not said yet what is wanted.' }
 
-export function createLoop(options: LoopOptions): Loop {
-  const memory = createMemory(options)
-  const voice = createVoice(options, memory)
-  const applying = createSingleFlight(async () => {
-    const { state, fullCheckDue } = memory
-    if (!state) return
-    await applyOnce(options, memory, state)
-    voice.report()
-    voice.ready()
-    if (memory.outcome?.needsAnotherApply) applying.trigger()
-    // What is newer does not wait for the disk; the next look at everything saves in any case.
-    if (memory.state === state || fullCheckDue) await saveOnce(options, memory, state)
-  })
-  const fetching = createFetching(options, memory, voice.report, applying.trigger)
-  const timers = new Set<NodeJS.Timeout>()
+/** Fetches the state, makes this machine equal to it, reports, and saves it: one of each at a time, the newest wins. */
+export class Loop {
+  readonly #options: LoopOptions
+  readonly #lastGood: LastGood
+  readonly #applying = createSingleFlight(() => this.#apply())
+  readonly #fetching = createSingleFlight(() => this.#fetch())
+  readonly #checking = createSingleFlight(() => this.#checkHaproxy())
+  readonly #retryBackoff
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #retry: NodeJS.Timeout | undefined
+  #state: HeldState | undefined
+  /** Rows of the server's answer that could not be read. */
+  #unread: Problem[] = []
+  /** Why the server's last answer was not taken at all. */
+  #refusal: string | undefined
+  #wanted = 0
+  #applied = 0
+  #outcome: Outcome | undefined
+  /** What the tunnel and the firewall were made from, while they need not be checked again. */
+  #madeFrom: Pick<HeldState, 'settings' | 'peers'> | undefined
+  /** The next apply checks every part, also those that should still be as they were left. */
+  #fullCheckDue = true
+  /** What we hold may differ from what the server thinks we hold. */
+  #needsFullState = false
+  #isReady = false
 
-  return {
-    async start() {
-      await recall(options, memory)
-      applying.trigger()
-      fetching.trigger()
-      timers.add(setInterval(() => drift(options, memory, applying, fetching), DRIFT_EVERY))
-      timers.add(setInterval(createCheck(options, memory, applying, voice.report), CHECK_EVERY))
-      timers.add(setTimeout(voice.ready, READY_WITHIN))
-    },
-    hint(revision) {
-      memory.wanted = revision
-      fetching.trigger()
-    },
-    greet() {
-      voice.report()
-      fetching.trigger()
-    },
-    alarm: applying.trigger,
-    async close() {
-      for (const timer of timers) clearInterval(timer)
-      fetching.close()
-      applying.close()
-      await applying.idle()
-    },
+  constructor(options: LoopOptions) {
+    this.#options = options
+    this.#lastGood = createLastGood(options.lastGoodFile)
+    this.#retryBackoff = createBackoff({ ...RETRY, random: options.random })
   }
-}
 
-/** Before the first apply there is nothing to say, unless it does not come. */
-function createVoice(options: LoopOptions, memory: Memory) {
-  const report = () => {
-    if (memory.outcome || memory.isReady) options.report(reportOf(memory, options.observerProblems()))
+  /** Begins with the state of the last run. */
+  async start(): Promise<void> {
+    await this.#loadLastGood()
+    this.#applying.trigger()
+    this.#fetching.trigger()
+    this.#timers.add(setInterval(() => this.#checkEverything(), FULL_CHECK_EVERY))
+    this.#timers.add(setInterval(() => this.#checkBetweenApplies(), HAPROXY_CHECK_EVERY))
+    this.#timers.add(setTimeout(() => this.#becomeReady(), READY_WITHIN))
   }
-  const ready = () => {
-    if (memory.isReady) return
-    memory.isReady = true
-    options.onReady(dataPlaneOf(memory))
-    if (!memory.outcome) report()
-  }
-  return { report, ready }
-}
 
-/** Fetches until it succeeds, with growing waits; traffic does not depend on it. */
-function createFetching(options: LoopOptions, memory: Memory, report: () => void, onFetched: () => void) {
-  const backoff = createBackoff({ ...RETRY, random: options.random })
-  let retry: NodeJS.Timeout | undefined
-  const flight = createSingleFlight(async () => {
-    clearTimeout(retry)
+  /** The server has a newer revision. */
+  hint(revision: number): void {
+    this.#wanted = revision
+    this.#fetching.trigger()
+  }
+
+  /** The server knows nothing of what was reported before. */
+  onReconnect(): void {
+    this.#report()
+    this.#fetching.trigger()
+  }
+
+  /** Something that the state is resolved with has changed on this machine. */
+  requestApply(): void {
+    this.#applying.trigger()
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    clearTimeout(this.#retry)
+    this.#fetching.close()
+    this.#applying.close()
+    await this.#applying.idle()
+  }
+
+  async #loadLastGood(): Promise<void> {
+    const { log, onState } = this.#options
     try {
-      await fetchOnce(options, memory)
-      backoff.reset()
-      onFetched()
+      const state = await this.#lastGood.find()
+      if (state) this.#assertOurs(state)
+      this.#state = state
     } catch (err) {
-      options.log.debug({ err }, 'the state cannot be fetched')
-      if (noteRefusal(options, memory, err)) report()
-      retry = setTimeout(flight.trigger, backoff.next())
+      log.warn({ err }, 'the state of the last run cannot be used')
     }
-  })
-  const close = () => {
-    flight.close()
-    clearTimeout(retry)
+    this.#wanted = this.#state?.revision ?? 0
+    if (this.#state) onState(this.#state)
   }
-  return { trigger: flight.trigger, close }
+
+  #assertOurs(state: HeldState): void {
+    const { settings, observeMachine } = this.#options
+    assertKnown(state, { settings, ownNetworks: observeMachine().ownNetworks })
+  }
+
+  /** Tries until it succeeds, with growing waits; traffic does not depend on it. */
+  async #fetch(): Promise<void> {
+    clearTimeout(this.#retry)
+    try {
+      await this.#fetchOnce()
+      this.#retryBackoff.reset()
+      this.#applying.trigger()
+    } catch (err) {
+      this.#options.log.debug({ err }, 'the state cannot be fetched')
+      // An answer that was not taken is for people to read; a server that is away is not.
+      if (err instanceof StateError) this.#refuse(err)
+      this.#retry = setTimeout(this.#fetching.trigger, this.#retryBackoff.next())
+    }
+  }
+
+  /** @throws when the server does not answer, or not with a whole state */
+  async #fetchOnce(): Promise<void> {
+    const known = this.#needsFullState ? {} : (this.#state?.hashes ?? {})
+    const body = await this.#options.fetchState(known)
+    // Until the answer has proved right: after one that does not fit, the whole state is asked for.
+    this.#needsFullState = true
+    const { state, problems } = readAnswer(body, this.#state, known)
+    this.#assertOurs(state)
+    this.#needsFullState = false
+    this.#state = state
+    this.#unread = problems
+    this.#refusal = undefined
+    this.#wanted = state.revision
+    this.#options.onState(state)
+  }
+
+  #refuse(err: StateError): void {
+    if (this.#refusal === err.message) return
+    this.#options.log.warn({ err }, 'the state of the server cannot be used')
+    this.#refusal = err.message
+    this.#report()
+  }
+
+  async #apply(): Promise<void> {
+    const state = this.#state
+    if (!state) return
+    const isFull = this.#fullCheckDue
+    this.#fullCheckDue = false
+    const outcome = await reconcile(this.#options, state, {
+      tunnelAndFirewall: isFull ? undefined : this.#keptTunnelAndFirewall(state),
+      isQuick: !isFull,
+    })
+    this.#logParts(outcome.dataPlane)
+    this.#outcome = outcome
+    const { wireguard, nftables } = outcome.dataPlane
+    this.#madeFrom = wireguard.state === 'ok' && nftables.state === 'ok' ? state : undefined
+    if (outcome.isApplied) this.#applied = state.revision
+    this.#report()
+    this.#becomeReady()
+    if (outcome.needsAnotherApply) this.#applying.trigger()
+    // A newer state does not wait for the disk; the next full check saves in any case.
+    if (this.#state === state || isFull) await this.#save(state)
+  }
+
+  #keptTunnelAndFirewall({ settings, peers }: HeldState): Outcome['tunnelAndFirewall'] | undefined {
+    const isSame = this.#madeFrom?.settings === settings && this.#madeFrom.peers === peers
+    return isSame ? this.#outcome?.tunnelAndFirewall : undefined
+  }
+
+  /** What is on disk stays when this fails, and is still a whole state. */
+  async #save(state: HeldState): Promise<void> {
+    const { log } = this.#options
+    await this.#lastGood.save(state).catch((err: unknown) => log.error({ err }, 'the state cannot be saved'))
+  }
+
+  /** Hints get lost, and other programs change this machine too. */
+  #checkEverything(): void {
+    this.#fullCheckDue = true
+    this.#options.targets.refreshNames()
+    this.#applying.trigger()
+    this.#fetching.trigger()
+  }
+
+  #checkBetweenApplies(): void {
+    if (!this.#checking.isBusy() && !this.#applying.isBusy()) this.#checking.trigger()
+  }
+
+  async #checkHaproxy(): Promise<void> {
+    const outcome = this.#outcome
+    if (!outcome) return
+    const haproxy = await this.#options.haproxy.check().catch(failed)
+    const next = { ...outcome.dataPlane, haproxy }
+    if (!this.#logParts(next)) return
+    outcome.dataPlane = next
+    this.#report()
+    this.#applying.trigger()
+  }
+
+  /** Before the first apply there is nothing to report, unless it does not come. */
+  #report(): void {
+    if (!this.#outcome && !this.#isReady) return
+    const refused: Problem[] = this.#refusal ? [{ scope: { kind: 'edge' }, message: this.#refusal }] : []
+    const observed = this.#options.observerProblems()
+    this.#options.report({
+      wanted: this.#wanted,
+      applied: this.#applied,
+      problems: tidy([...refused, ...observed, ...this.#unread, ...(this.#outcome?.problems ?? [])]),
+      dataPlane: this.#dataPlane(),
+    })
+  }
+
+  #becomeReady(): void {
+    if (this.#isReady) return
+    this.#isReady = true
+    this.#options.onReady(this.#dataPlane())
+    if (!this.#outcome) this.#report()
+  }
+
+  #dataPlane(): DataPlane {
+    return this.#outcome?.dataPlane ?? { haproxy: NO_STATE, wireguard: NO_STATE, nftables: NO_STATE }
+  }
+
+  /** A part that comes and goes is logged once each time, not with every check. @returns whether anything differs */
+  #logParts(after: DataPlane): boolean {
+    const before = this.#outcome?.dataPlane
+    const changed = (['haproxy', 'wireguard', 'nftables'] as const).filter(
+      (name) => before?.[name].state !== after[name].state || before[name].detail !== after[name].detail,
+    )
+    for (const name of changed) {
+      const { state, detail } = after[name]
+      if (state === 'ok') this.#options.log.info(`${name} is as wanted: ${detail}`)
+      else this.#options.log.warn(`${name} is not as wanted: ${detail}`)
+    }
+    return changed.length > 0
+  }
 }
 
-/** Looks at everything again: hints get lost, and others change this machine too. */
-function drift(
-  options: LoopOptions,
-  memory: Memory,
-  applying: SingleFlight,
-  fetching: { trigger(): void },
-): void {
-  memory.fullCheckDue = true
-  options.targets.refreshNames()
-  applying.trigger()
-  fetching.trigger()
-}
-
-function createCheck(
-  options: LoopOptions,
-  memory: Memory,
-  applying: SingleFlight,
-  report: () => void,
-): () => void {
-  let isChecking = false
-  return () => {
-    if (isChecking || applying.isBusy() || !memory.outcome) return
-    isChecking = true
-    void checkOnce(options, memory)
-      .then((isChanged) => {
-        if (!isChanged) return
-        report()
-        applying.trigger()
-      })
-      .finally(() => {
-        isChecking = false
-      })
-  }
+function failed(error: unknown): PartState {
+  return { state: 'failed', detail: error instanceof Error ? error.message : String(error) }
 }

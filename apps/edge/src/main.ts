@@ -7,8 +7,8 @@ import { pino } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
 import { createHaproxy, type HaproxyDriver } from './drivers/haproxy/driver.ts'
-import { createNftables } from './drivers/nftables.ts'
-import { createWireGuard } from './drivers/wireguard.ts'
+import { createNftables } from './drivers/nftables/driver.ts'
+import { createWireGuard } from './drivers/tunnel/driver.ts'
 import { createEdge } from './edge.ts'
 import { findLogPort } from './machine.ts'
 

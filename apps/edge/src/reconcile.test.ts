@@ -3,19 +3,21 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { holdState, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
-import type { PartResult } from './part.ts'
+import type { PartResult } from './drivers/part.ts'
 import { type ReconcileParts, reconcile } from './reconcile.ts'
 import { createTargetFinder } from './targets.ts'
 
+const FULL = { tunnelAndFirewall: undefined, isQuick: false }
+
 it('leads visitors away from a peer before the tunnel lets go of it', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 50), holdState(makeState()), { kept: undefined, isQuick: false })
+  await reconcile(partsThatRecord(order, 50), holdState(makeState()), FULL)
   expect(order).toEqual(['haproxy', 'nftables', 'wireguard'])
 })
 
 it('makes the tunnel right also while HAProxy takes its time', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 1500), holdState(makeState()), { kept: undefined, isQuick: false })
+  await reconcile(partsThatRecord(order, 1500), holdState(makeState()), FULL)
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
 })
 
@@ -25,7 +27,7 @@ it('a machine that cannot be looked at is a problem, and ends nothing', async ()
   }
   const order: string[] = []
   const parts = { ...partsThatRecord(order, 0), observeMachine }
-  const outcome = await reconcile(parts, holdState(makeState()), { kept: undefined, isQuick: false })
+  const outcome = await reconcile(parts, holdState(makeState()), FULL)
   expect(outcome.problems).toEqual([{ scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }])
   expect(outcome.isApplied).toBe(false)
   expect(order).toEqual(['nftables', 'wireguard'])

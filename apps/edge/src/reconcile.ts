@@ -4,11 +4,11 @@ import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
-import type { NftablesDriver } from './drivers/nftables.ts'
-import type { WireGuardDriver } from './drivers/wireguard.ts'
+import type { NftablesDriver } from './drivers/nftables/driver.ts'
+import type { PartResult } from './drivers/part.ts'
+import type { WireGuardDriver } from './drivers/tunnel/driver.ts'
 import { type HeldState, rowsOf } from './held-state.ts'
 import type { Names } from './names.ts'
-import type { PartResult } from './part.ts'
 import type { Machine } from './target-rules.ts'
 import type { TargetFinder, Targets } from './targets.ts'
 
@@ -20,7 +20,7 @@ export interface HaproxyPart {
     settings: TunnelSettings
     isQuick: boolean
   }): Promise<Problem[]>
-  /** The last apply left something for the next one, which shall come at once. */
+  /** The last apply left something for the next one, which should follow at once. */
   needsAnotherApply(): boolean
   check(): Promise<PartState>
 }
@@ -31,82 +31,82 @@ export interface ReconcileParts {
   nftables: NftablesDriver
   names: Pick<Names, 'isBusy' | 'settled'>
   targets: TargetFinder
-  /** What this machine is connected to and listens on now. */
+  /** The networks and ports of this machine now. */
   observeMachine(): Machine
   /** The routes that HAProxy uses from now on. */
   onRoutes(routes: RouteSections): void
   log: Logger
 }
 
-/** How much of the machine a pass looks at. */
-export interface Effort {
-  /** What an earlier pass found out about the parts below HAProxy, when they need not be looked at again. */
-  kept: Below | undefined
-  /** What HAProxy held last is believed. */
+/** How much of the machine an apply checks. */
+export interface Scope {
+  /** The result of an earlier apply for these parts, when they need not be checked again. */
+  tunnelAndFirewall: TunnelAndFirewall | undefined
+  /** HAProxy is believed to hold what it held last. */
   isQuick: boolean
 }
 
-export interface Below {
+export interface TunnelAndFirewall {
   wireguard: PartResult
   nftables: PartResult
 }
 
 export interface Outcome {
-  /** True when everything that is there was read back and is as wanted. */
+  /** True when everything was read back and is as wanted. */
   isApplied: boolean
-  /** The next pass shall come at once: this one had to leave something, so as not to hold up what is newer. */
+  /** The next apply should follow at once: this one left something so as not to delay a newer state. */
   needsAnotherApply: boolean
   problems: Problem[]
   dataPlane: DataPlane
-  below: Below
+  tunnelAndFirewall: TunnelAndFirewall
 }
 
-/** How long a pass waits for names that it has just begun to look up, in ms; others come with a later pass. */
+/** How long an apply waits for look-ups that it has just started, in ms; slower ones come with a later apply. */
 const NAME_GRACE = 10
 
-/** How long the tunnel waits for HAProxy to lead visitors away from peers that go, in ms: normally it is done by then. */
+/** How long the tunnel waits for HAProxy to stop using peers that go, in ms; usually HAProxy is faster. */
 const HEAD_START = 250
 
 /** Makes this machine equal to the state. A part that fails never keeps the others from being made right. */
 export async function reconcile(
   parts: ReconcileParts,
   state: HeldState,
-  { kept, isQuick }: Effort,
+  { tunnelAndFirewall: kept, isQuick }: Scope,
 ): Promise<Outcome> {
   const haproxyApplied = applyHaproxy(parts, state, isQuick)
-  const below = kept ?? (await applyBelow(parts, state, haproxyApplied))
-  const above = await haproxyApplied
-  const { wireguard, nftables } = below
-  const dataPlane = { haproxy: above.part, wireguard: wireguard.part, nftables: nftables.part }
-  const needsAnotherApply = above.part.state === 'ok' && parts.haproxy.needsAnotherApply()
+  const tunnelAndFirewall = kept ?? (await applyTunnelAndFirewall(parts, state, haproxyApplied))
+  const haproxy = await haproxyApplied
+  const { wireguard, nftables } = tunnelAndFirewall
+  const dataPlane = { haproxy: haproxy.part, wireguard: wireguard.part, nftables: nftables.part }
+  const needsAnotherApply = haproxy.part.state === 'ok' && parts.haproxy.needsAnotherApply()
   return {
     isApplied: isAllRight(dataPlane) && !needsAnotherApply,
     needsAnotherApply,
     problems: tidy([
-      ...above.problems,
+      ...haproxy.problems,
       ...wireguard.problems,
       ...nftables.problems,
       ...tunnelProblems(state, wireguard.part),
     ]),
     dataPlane,
-    below,
+    tunnelAndFirewall,
   }
 }
 
-/** A part that is not there is said so and stands in nobody's way, but without HAProxy nothing is published. */
+/** A missing part is reported and does not count as a failure, but without HAProxy nothing is published. */
 function isAllRight({ haproxy, wireguard, nftables }: DataPlane): boolean {
   return haproxy.state === 'ok' && wireguard.state !== 'failed' && nftables.state !== 'failed'
 }
 
 /**
- * The rules stand before the tunnel does, so that there is no moment without them.
+ * Firewall rules first, so that the tunnel is never without them.
  * @param haproxyApplied resolves when HAProxy sends no visitor to a removed peer any more, where requests would hang
  */
-async function applyBelow(
+async function applyTunnelAndFirewall(
   parts: ReconcileParts,
   state: HeldState,
   haproxyApplied: Promise<unknown>,
-): Promise<Below> {
+): Promise<TunnelAndFirewall> {
   await Promise.race([haproxyApplied, delay(HEAD_START)])
   const wanted = { settings: state.settings, peers: state.peers }
   const nftables = await attempt(parts, 'nftables', () => parts.nftables.apply(wanted))
@@ -157,7 +157,7 @@ async function attempt(
   }
 }
 
-/** Without a tunnel no service of a node is reached; the services say so themselves. */
+/** Without a tunnel no service of a node is reachable, and each one shows it. */
 function tunnelProblems(state: HeldState, part: PartState): Problem[] {
   if (part.state === 'ok') return []
   return rowsOf(state.sections.routes)

@@ -49,7 +49,7 @@ beforeEach(async () => {
     random: Math.random,
     log,
     onHint: () => undefined,
-    onOpen: () => undefined,
+    onReconnect: () => undefined,
   })
 })
 afterEach(async () => {

@@ -17,8 +17,8 @@ export interface ServerLinkOptions {
   random: () => number
   log: Logger
   onHint: (hint: EdgeHint) => void
-  /** The server hears us again and knows nothing of what was said before. */
-  onOpen: () => void
+  /** Connected: the server knows nothing of what was sent before. */
+  onReconnect: () => void
 }
 
 export interface ServerLink {
@@ -81,7 +81,7 @@ function createConnection(options: ServerLinkOptions) {
       backoff.reset()
       const { version, epoch } = options
       socket.send(JSON.stringify({ type: 'hello', version, epoch } satisfies EdgeMessage))
-      options.onOpen()
+      options.onReconnect()
     })
   }
   const open = () =>

@@ -25,5 +25,5 @@ function countCalls(of: object, name: string, isLook: (...args: unknown[]) => bo
 
 countCalls(childProcess, 'spawn', (_, args) => LOOKS.test(String(args)))
 countCalls(Socket.prototype, 'write', (text) => LOOKS.test(String(text)))
-for (const name of ['rename', 'rm', 'writeFile']) countCalls(fs, name, () => false)
+for (const name of ['rename', 'rm', 'writeFile', 'appendFile']) countCalls(fs, name, () => false)
 syncBuiltinESMExports()

@@ -11,7 +11,7 @@ import {
   type StateAnswer,
   type TunnelSettings,
 } from '@postern/contract/desired-state'
-import { type HeldState, mergeState } from '../src/held-state.ts'
+import { type HeldState, readAnswer } from '../src/held-state.ts'
 
 /** An enabled route to a plain node. */
 export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
@@ -72,7 +72,7 @@ export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
 
 /** As the edge holds it. */
 export function holdState(state: DesiredState): HeldState {
-  return mergeState(undefined, answerOf(state))
+  return readAnswer(answerOf(state), undefined, {}).state
 }
 
 /** As the server sends it to an edge that holds nothing. */

@@ -49,5 +49,6 @@ export function dyingExec(exec: Exec, dieAt: number): Exec & { calls(): number }
       count()
       return exec.stream(...args)
     },
+    readFile: exec.readFile,
   }
 }

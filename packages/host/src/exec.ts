@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 
 export interface RunOptions {
@@ -41,6 +42,8 @@ export interface Exec {
   startDetached(program: string, args: readonly string[], options: DetachedOptions): Promise<number>
   /** A long-running program whose output (both streams) is read line by line, until `stop`. */
   stream(program: string, args: readonly string[], options: StreamOptions): { stop(): void }
+  /** A small file as the programs see it, like one of /proc/sys. @returns undefined when it cannot be read */
+  readFile(path: string): Promise<string | undefined>
 }
 
 export class ProgramMissingError extends Error {
@@ -80,7 +83,18 @@ export function createExec(prefix: readonly string[] = [], path = SYSTEM_PATH): 
     run: (program, args, options = {}) => runArgv(argv(program, args), program, options),
     startDetached: (program, args, options) => startDetached(argv(program, args), options),
     stream: (program, args, options) => stream(argv(program, args), options),
+    readFile: (path) => (prefix.length > 0 ? readElsewhere(argv('cat', [path])) : readHere(path)),
   }
+}
+
+function readHere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined)
+}
+
+/** What /proc/sys holds depends on the network namespace of who reads it. */
+async function readElsewhere(cat: Argv): Promise<string | undefined> {
+  const { code, stdout } = await runArgv(cat, 'cat', {})
+  return code === 0 ? stdout : undefined
 }
 
 /** Runs a program of this machine to its end. @throws as `Exec.run` does */

@@ -173,7 +173,7 @@ test('a server that comes back is told all of it again, and what was lost meanwh
   isServerThere = true
   told.clear()
   messages.length = 0
-  watch.sayAgain()
+  watch.onReconnect()
   await trouble(1, 'refused')
   await trouble(2, 'refused')
   expect(messages.map(({ isFirst }) => isFirst)).toEqual([true])

@@ -8,24 +8,24 @@ import {
 } from '@postern/render/resolved-route'
 import type { BackendSign } from '../drivers/haproxy/logs/line.ts'
 import { type ProbeTarget, probeBackend } from './backend-probe.ts'
-import { createBackendVoice } from './backend-voice.ts'
+import { createBackendReporter } from './backend-reporter.ts'
 
 export interface BackendWatchOptions {
   /** ms. */
   now(): number
-  /** @returns false when it could not be said */
+  /** @returns false when it could not be sent */
   send(isFirst: boolean, backends: BackendReport[]): boolean
 }
 
 /** Which backends answer, told by the traffic alone until one fails; from then on it is probed until it answers. */
 export interface BackendWatch {
-  /** What a line of the log says of a service's backend. */
+  /** Takes what a line of the log shows of a service's backend. */
   note(service: number, sign: BackendSign): void
   setRoutes(routes: RouteSections): void
   /** Services of nodes that are down are not probed: nothing of them can answer. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
-  /** Says all of it again, to a server that knows nothing of it. */
-  sayAgain(): void
+  /** Reports everything again, to a server that knows nothing of it. */
+  onReconnect(): void
   close(): void
 }
 
@@ -40,7 +40,7 @@ interface Suspect {
   node: number | null
   target: ProbeTarget
   trouble: BackendTrouble | null
-  /** The last thing that the traffic said, until a probe has looked into it. */
+  /** The last sign in the traffic, until a probe has looked into it. */
   sign: BackendSign | null
   isOdd: boolean
   isProbed: boolean
@@ -54,13 +54,13 @@ export function createBackendWatch({ now, send }: BackendWatchOptions): BackendW
   let nodes: ReadonlyMap<number, 'up' | 'down'> = new Map()
   let timer: NodeJS.Timeout | undefined
   let probes = 0
-  const voice = createBackendVoice(send, (service) => suspects.get(service)?.trouble ?? null)
+  const reporter = createBackendReporter(send, (service) => suspects.get(service)?.trouble ?? null)
 
   const find = (service: number) => suspectOf(findRoute(routes, service))
   const setTrouble = (service: number, suspect: Suspect, trouble: BackendTrouble | null) => {
     if (suspect.trouble === trouble) return
     suspect.trouble = trouble
-    voice.say(service)
+    reporter.report(service)
   }
   const probe = async (service: number, suspect: Suspect) => {
     probes++
@@ -107,18 +107,18 @@ export function createBackendWatch({ now, send }: BackendWatchOptions): BackendW
       for (const [service, suspect] of suspects) {
         if (isDeepStrictEqual(find(service)?.target, suspect.target)) continue
         suspects.delete(service)
-        voice.say(service)
+        reporter.report(service)
       }
     },
     setNodeStates(next) {
       nodes = next
     },
-    sayAgain: voice.sayAgain,
+    onReconnect: reporter.reportAgain,
     close() {
       clearInterval(timer)
-      // A probe that comes back later finds nothing to say.
+      // A probe that comes back later finds nothing to report.
       suspects.clear()
-      voice.close()
+      reporter.close()
     },
   }
 }

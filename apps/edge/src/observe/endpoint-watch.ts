@@ -1,7 +1,6 @@
 import type { WgPeer } from '@postern/host/wg-dump'
-import { hostOf } from './host-of.ts'
 
-/** Sees when two hosts use one key: WireGuard answers whoever spoke last, so its endpoint goes back and forth. */
+/** Sees when two hosts use one key: WireGuard answers the one that sent last, so its endpoint goes back and forth. */
 export interface EndpointWatch {
   /** What the tunnel shows now, by public key. */
   look(peers: ReadonlyMap<string, WgPeer>): void
@@ -51,4 +50,12 @@ function nameEnds(one: string, other: string): [string, string] {
   const [first, second] = [hostOf(one), hostOf(other)]
   if (first === second) return [one, other]
   return first < second ? [first, second] : [second, first]
+}
+
+/** The address of `203.0.113.7:51820` or `[2001:db8::7]:51820`. */
+export function hostOf(endpoint: string): string {
+  return endpoint
+    .replace(/:\d+$/, '')
+    .replace(/^\[|\]$/g, '')
+    .replace(/%.*$/, '')
 }

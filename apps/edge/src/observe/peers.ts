@@ -2,12 +2,13 @@ import type { Peer } from '@postern/contract/desired-state'
 import type { PeerFigures, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { Exec } from '@postern/host/exec'
-import { parseWgDump, type WgPeer } from '@postern/host/wg-dump'
+import type { WgPeer } from '@postern/host/wg-dump'
 import type { Logger } from 'pino'
-import { createEndpointWatch } from './endpoint-watch.ts'
-import { hostOf } from './host-of.ts'
+import { findTunnel } from '../drivers/tunnel/wg.ts'
+import { createSingleFlight } from '../single-flight.ts'
+import { createEndpointWatch, hostOf } from './endpoint-watch.ts'
+import { createFiguresPublisher } from './figures-publisher.ts'
 import { createProber } from './prober.ts'
-import { createSpeaker } from './speaker.ts'
 
 export interface PeerObserverOptions {
   exec: Exec
@@ -15,7 +16,7 @@ export interface PeerObserverOptions {
   /** ms since the epoch, as WireGuard counts its handshakes. */
   now: () => number
   send(peers: PeerFigures[]): void
-  /** Which nodes are worth a visitor's wait: in the tunnel, and not silent after they had answered. */
+  /** `up`: in the tunnel, and not silent after it had answered. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
   log: Logger
 }
@@ -24,17 +25,17 @@ export interface PeerObserver {
   start(): void
   /** The peers that are wanted now. */
   setPeers(peers: readonly Peer[]): void
-  /** Says all figures again, to a server that knows nothing of them. */
-  greet(): void
+  /** Sends all figures again, to a server that knows nothing of them. */
+  onReconnect(): void
   problems(): Problem[]
   close(): void
 }
 
 const LOOK_EVERY = 2000
-/** Nodes that change at the same time are told of together. */
-const TELL_AFTER = 50
-/** What is about to come is seen at once, and after so many looks it is not about to come. */
-const SOON = { lookEvery: 200, looks: 30 }
+/** Nodes that change at the same time are published together. */
+const PUBLISH_AFTER = 50
+/** A peer that is connecting is observed more often, for so many times. */
+const CONNECTING = { lookEvery: 200, looks: 30 }
 
 export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   let peers: readonly Peer[] = []
@@ -42,8 +43,8 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   let seen: ReadonlyMap<string, WgPeer> | undefined
   let look: NodeJS.Timeout | undefined
   let nextLook: NodeJS.Timeout | undefined
-  let nextTell: NodeJS.Timeout | undefined
-  let soonLooks = 0
+  let nextPublish: NodeJS.Timeout | undefined
+  let connectingLooks = 0
 
   const watch = createEndpointWatch(options.now)
   const isFresh = (peer: Peer) => isFreshAt(options.now(), seen?.get(peer.publicKey))
@@ -52,26 +53,32 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
     peers.map((peer) =>
       figuresOf(peer, seen?.get(peer.publicKey), isFresh(peer) && prober.isReachable(peer.address4)),
     )
-  const speaker = createSpeaker({ ...options, figures: figuresOfAll })
-  const prober = createProber({ ...options, onChange: () => (nextTell ??= setTimeout(tell, TELL_AFTER)) })
+  const figures = createFiguresPublisher({ ...options, figures: figuresOfAll })
+  const prober = createProber({
+    ...options,
+    onChange: () => (nextPublish ??= setTimeout(publish, PUBLISH_AFTER)),
+  })
   const isUp = (peer: Peer) => isFresh(peer) && !prober.isSilent(peer.address4)
-  const tell = () => {
-    nextTell = undefined
+  const publish = () => {
+    nextPublish = undefined
     if (!seen) return
     options.setNodeStates(new Map(peers.map((peer) => [peer.nodeId, isUp(peer) ? 'up' : 'down'])))
     prober.probe(peers.filter(isFresh).map((peer) => peer.address4))
-    speaker.say()
+    figures.publish()
   }
-  const observe = oneAtATime(async () => {
+  const observing = createSingleFlight(async () => {
     seen = await findPeers(options)
     watch.look(seen)
     // Closed meanwhile: a probe that starts now would never end.
     if (!look) return
-    tell()
-    soonLooks = peers.some((peer) => isAboutToCome(seen?.get(peer.publicKey))) ? soonLooks + 1 : 0
-    if (soonLooks > 0 && soonLooks < SOON.looks) nextLook = setTimeout(observe, SOON.lookEvery)
+    publish()
+    connectingLooks = peers.some((peer) => isConnecting(seen?.get(peer.publicKey))) ? connectingLooks + 1 : 0
+    if (connectingLooks > 0 && connectingLooks < CONNECTING.looks)
+      nextLook = setTimeout(observe, CONNECTING.lookEvery)
   })
 
+  /** A look that is due while another is under way is left out. */
+  const observe = () => observing.isBusy() || observing.trigger()
   return {
     start() {
       look = setInterval(observe, LOOK_EVERY)
@@ -80,9 +87,9 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
     setPeers(next) {
       if (next === peers) return
       peers = next
-      tell()
+      publish()
     },
-    greet: speaker.sayAgain,
+    onReconnect: figures.publishAgain,
     problems() {
       const message = prober.problem()
       const own: Problem[] = message === null ? [] : [{ scope: { kind: 'edge' }, message }]
@@ -92,40 +99,26 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
       clearInterval(look)
       look = undefined
       clearTimeout(nextLook)
-      clearTimeout(nextTell)
-      speaker.close()
+      clearTimeout(nextPublish)
+      figures.close()
       prober.close()
     },
   }
 }
 
-/** `work` must not throw; calls during a run are left out. */
-function oneAtATime(work: () => Promise<void>): () => void {
-  let isRunning = false
-  return () => {
-    if (isRunning) return
-    isRunning = true
-    void work().finally(() => {
-      isRunning = false
-    })
-  }
-}
-
-/** What the tunnel shows; nobody when there is none. */
+/** What the tunnel shows; empty when there is none. */
 async function findPeers(options: PeerObserverOptions): Promise<Map<string, WgPeer>> {
   try {
-    const args = ['show', options.interface, 'dump']
-    const { code, stdout } = await options.exec.run('wg', args, { timeoutMs: 5000 })
-    if (code !== 0) return new Map()
-    return new Map(parseWgDump(stdout).peers.map((peer) => [peer.publicKey, peer]))
+    const tunnel = await findTunnel(options.exec, options.interface)
+    return new Map(tunnel?.peers.map((peer) => [peer.publicKey, peer]))
   } catch (err) {
     options.log.debug({ err }, 'the tunnel cannot be looked at')
     return new Map()
   }
 }
 
-/** A peer that the tunnel does not have yet, or that is called and has not answered yet. */
-function isAboutToCome(seen: WgPeer | undefined): boolean {
+/** Not in the tunnel yet, or called without an answer so far. */
+function isConnecting(seen: WgPeer | undefined): boolean {
   return !seen || (seen.endpoint !== null && seen.latestHandshake === null)
 }
 

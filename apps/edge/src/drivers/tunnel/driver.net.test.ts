@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } f
 import type { Exec } from '@postern/host/exec'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { makeKeys, makePeer, makeSettings } from '../../test/factories.ts'
-import { dyingExec, type Lab, startLab } from '../../test/lab.ts'
-import { createWireGuard, type WireGuardWanted } from './wireguard.ts'
+import { makeKeys, makePeer, makeSettings } from '../../../test/factories.ts'
+import { dyingExec, type Lab, startLab } from '../../../test/lab.ts'
+import { createWireGuard, type WireGuardWanted } from './driver.ts'
 
 let lab: Lab
 const PORT = 51999

@@ -7,14 +7,9 @@ import { publicKeyOf } from '@postern/host/wireguard-keys'
 import { renderWireGuard } from '@postern/render/wireguard/config'
 import { planTunnel, type TunnelPlan } from '@postern/render/wireguard/plan'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
-import {
-  createEndpointMemory,
-  type EndpointMemory,
-  type Endpoints,
-  findEndpoint,
-} from './tunnel-endpoints.ts'
-import { ensureInterface, removeInterface } from './tunnel-interface.ts'
-import { observeTunnel } from './tunnel-observe.ts'
+import { createEndpointMemory, type EndpointMemory, type Endpoints, findEndpoint } from './endpoints.ts'
+import { ensureInterface, removeInterface } from './interface.ts'
+import { observeTunnel } from './observe.ts'
 import {
   isOwnPartRight,
   missingPeers,
@@ -22,7 +17,7 @@ import {
   planSteps,
   type Step,
   type WantedTunnel,
-} from './tunnel-steps.ts'
+} from './steps.ts'
 
 export interface WireGuardOptions {
   exec: Exec
@@ -49,21 +44,27 @@ export interface WireGuardDriver {
 const TIMEOUT = { timeoutMs: 10_000 }
 /** Rounds of look, act, look again: the kernel adds routes of its own after an address. */
 const ROUNDS = 3
+/** Kind of interface → what carries the tunnel, in words. */
+const CARRIERS: Record<string, string> = { wireguard: 'WireGuard in the kernel', tun: 'wireguard-go' }
 
 export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
   const memory = createEndpointMemory(`${options.dir}/${options.interface}.endpoints`)
   return {
     async apply(wanted) {
       await mkdir(options.dir, { recursive: true, mode: 0o700 })
-      const kind = await ensureInterface(options)
       const endpoints = await memory.recall()
       const failures: Error[] = []
       let plan = await look(options, wanted)
-      for (let round = 0; round < ROUNDS && plan.steps.length > 0; round++) {
+      if (!plan) {
+        await ensureInterface(options)
+        plan = await look(options, wanted)
+      }
+      for (let round = 0; round < ROUNDS && plan && plan.steps.length > 0; round++) {
         failures.push(...(await act(options, plan, endpoints)))
         plan = await look(options, wanted)
       }
-      const result = judge(options, plan, kind, failures)
+      if (!plan) throw new PartFailedError(`The interface ${options.interface} does not stay.`)
+      const result = judge(options, plan, failures)
       const problems = await remember(memory, plan, endpoints)
       return { ...result, problems: [...result.problems, ...problems] }
     },
@@ -77,22 +78,20 @@ interface Look {
   steps: Step[]
 }
 
-async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise<Look> {
-  const sight = await observeTunnel(options)
+/** @returns undefined when there is no tunnel that could be adopted */
+async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise<Look | undefined> {
+  const { tunnel, occupied, hasIpv6 } = await observeTunnel(options)
+  if (!tunnel || !(tunnel.kind in CARRIERS)) return undefined
   const { tunnelPrivateKey } = wanted.settings
-  const plan = planTunnel({
-    settings: wanted.settings,
-    peers: wanted.peers,
-    ownPublicKey: publicKeyOf(tunnelPrivateKey),
-    occupied: sight.occupied,
-  })
+  const ownPublicKey = publicKeyOf(tunnelPrivateKey)
+  const plan = planTunnel({ ...wanted, ownPublicKey, occupied })
   const target = {
-    ...(sight.hasIpv6 ? plan : withoutIpv6(plan)),
+    ...(hasIpv6 ? plan : withoutIpv6(plan)),
     interface: options.interface,
     privateKey: tunnelPrivateKey,
     listenPort: options.listenPort,
   }
-  return { target, tunnel: sight.tunnel, steps: planSteps(target, sight.tunnel) }
+  return { target, tunnel, steps: planSteps(target, tunnel) }
 }
 
 /** Tries every step, also after one that failed: the more of it stands, the better. */
@@ -108,16 +107,17 @@ async function act(options: WireGuardOptions, plan: Look, endpoints: Endpoints):
 }
 
 /** A peer that WireGuard does not take is that node's problem; anything else that is not as wanted is ours. */
-function judge(options: WireGuardOptions, plan: Look, kind: string, failures: readonly Error[]): PartResult {
-  const missing = missingPeers(plan.target, plan.tunnel.dump)
+function judge(options: WireGuardOptions, plan: Look, failures: readonly Error[]): PartResult {
+  const missing = missingPeers(plan.target, plan.tunnel.held)
   const isOurs =
-    plan.steps.some((step) => step.kind === 'ip') || !isOwnPartRight(plan.target, plan.tunnel.dump)
+    plan.steps.some((step) => step.kind === 'ip') || !isOwnPartRight(plan.target, plan.tunnel.held)
   if (isOurs || (missing.length > 0 && failures.length > 0)) throw worst(options, failures)
   const problems: Problem[] = missing.map((id) => ({
     scope: { kind: 'node', id },
     message: "WireGuard rejected this node's configuration.",
   }))
-  return { part: { state: 'ok', detail: kind }, problems: [...plan.target.problems, ...problems] }
+  const detail = CARRIERS[plan.tunnel.kind] ?? plan.tunnel.kind
+  return { part: { state: 'ok', detail }, problems: [...plan.target.problems, ...problems] }
 }
 
 function worst(options: WireGuardOptions, failures: readonly Error[]): Error {
@@ -129,7 +129,7 @@ function worst(options: WireGuardOptions, failures: readonly Error[]): Error {
 /** An endpoint is only ever given with a new peer: of one that it has, WireGuard itself knows better. */
 async function sync(options: WireGuardOptions, { target, tunnel }: Look, endpoints: Endpoints) {
   const file = `${options.dir}/${options.interface}.conf`
-  const present = new Set(tunnel.dump.peers.map((peer) => peer.publicKey))
+  const present = new Set(tunnel.held.peers.map((peer) => peer.publicKey))
   const peers = target.peers.map((peer) =>
     present.has(peer.publicKey) ? peer : { ...peer, endpoint: endpoints.get(peer.publicKey) },
   )
@@ -150,7 +150,7 @@ async function remember(memory: EndpointMemory, plan: Look, old: Endpoints): Pro
 
 /** Of each wanted peer the one in force, else the last one. */
 function endpointsOf({ target, tunnel }: Look, old: Endpoints): Endpoints {
-  const now = new Map(tunnel.dump.peers.map((peer) => [peer.publicKey, findEndpoint(peer.endpoint ?? '')]))
+  const now = new Map(tunnel.held.peers.map((peer) => [peer.publicKey, findEndpoint(peer.endpoint ?? '')]))
   return new Map(
     target.peers.flatMap(({ publicKey }) => {
       const endpoint = now.get(publicKey) ?? old.get(publicKey)

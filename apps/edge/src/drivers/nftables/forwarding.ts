@@ -1,14 +1,13 @@
 import type { Exec } from '@postern/host/exec'
 import { errorFrom } from '../part.ts'
-import { parseRoutes } from './ip-json.ts'
+import { parseRoutes } from '../tunnel/ip-json.ts'
 
 const TIMEOUT = { timeoutMs: 5000 }
 const IPV4 = '/proc/sys/net/ipv4/ip_forward'
 const IPV6 = '/proc/sys/net/ipv6/conf/all/forwarding'
 
 /**
- * Lets the kernel forward packets. It is never switched off again: who else needs it cannot be known.
- * The switches are read and written by programs, which see the network namespace of the other programs.
+ * Lets the kernel forward packets. It is never switched off again, because other programs may need it by now.
  * @throws PartMissingError, PartFailedError
  */
 export async function enableForwarding(exec: Exec): Promise<void> {
@@ -30,8 +29,7 @@ async function keepRouterAdvertisements(exec: Exec): Promise<void> {
 }
 
 async function get(exec: Exec, path: string): Promise<string | undefined> {
-  const { code, stdout } = await exec.run('cat', [path], TIMEOUT)
-  return code === 0 ? stdout.trim() : undefined
+  return (await exec.readFile(path))?.trim()
 }
 
 async function set(exec: Exec, path: string, value: string): Promise<void> {

@@ -24,6 +24,7 @@ const Route = z.object({
   dst: z.string(),
   gateway: z.optional(z.string()),
   dev: z.optional(z.string()),
+  table: z.optional(z.string()),
   protocol: z.optional(z.string()),
 })
 export type IpRoute = z.infer<typeof Route>

@@ -1,9 +1,9 @@
 import { connect } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makePeer, makeSettings } from '../../test/factories.ts'
-import { type Lab, startLab } from '../../test/lab.ts'
-import { createNftables } from './nftables.ts'
+import { makePeer, makeSettings } from '../../../test/factories.ts'
+import { type Lab, startLab } from '../../../test/lab.ts'
+import { createNftables } from './driver.ts'
 
 /**
  * The packets themselves: a bridge that bears the tunnel's name stands for the tunnel, `nodes` and `other` are

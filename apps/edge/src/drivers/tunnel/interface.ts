@@ -1,6 +1,7 @@
 import type { Exec, RunResult } from '@postern/host/exec'
 import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
 import { parseLinks } from './ip-json.ts'
+import { findTunnel } from './wg.ts'
 
 export interface InterfaceOptions {
   exec: Exec
@@ -15,20 +16,15 @@ const START_DEADLINE = 8000
 const PATIENCE = 3000
 const NO_KERNEL_WIREGUARD = /unknown device type|not supported/i
 
-/**
- * Adopts the interface, or makes it: in the kernel when it can, else by wireguard-go.
- * @returns what carries it, in words
- * @throws PartMissingError, PartFailedError
- */
-export async function ensureInterface(options: InterfaceOptions): Promise<string> {
+/** Waits for the interface or makes it: in the kernel when it can, else by wireguard-go. @throws PartMissingError, PartFailedError */
+export async function ensureInterface(options: InterfaceOptions): Promise<void> {
   const kind = await findKind(options)
-  if (kind === 'wireguard') return 'WireGuard in the kernel'
-  if (kind === 'tun' && (await answersWithin(options, PATIENCE))) return 'wireguard-go'
-  // Nobody behind it speaks WireGuard's protocol any more: nothing can adopt it.
+  if (kind === 'wireguard' || (kind === 'tun' && (await answersWithin(options, PATIENCE)))) return
+  // The wireguard-go behind it has ended, so nothing can adopt it.
   if (kind === 'tun') await removeInterface(options)
   else if (kind !== undefined)
     throw new PartFailedError(`${options.interface} is an interface of another kind (${kind}).`)
-  return createInterface(options)
+  await createInterface(options)
 }
 
 async function findKind(options: Pick<InterfaceOptions, 'exec' | 'interface'>): Promise<string | undefined> {
@@ -39,8 +35,7 @@ async function findKind(options: Pick<InterfaceOptions, 'exec' | 'interface'>): 
 }
 
 async function answers(options: InterfaceOptions): Promise<boolean> {
-  const { code } = await options.exec.run('wg', ['show', options.interface, 'listen-port'], TIMEOUT)
-  return code === 0
+  return (await findTunnel(options.exec, options.interface)) !== undefined
 }
 
 /** Does nothing when there is no such interface. @throws PartMissingError, PartFailedError */
@@ -50,21 +45,19 @@ export async function removeInterface(options: Pick<InterfaceOptions, 'exec' | '
   if (code !== 0) throw errorFrom(`Removing ${options.interface}`, stderr)
 }
 
-async function createInterface(options: InterfaceOptions): Promise<string> {
-  const result = await ip(options, 'link', 'add', options.interface, 'type', 'wireguard')
-  if (result.code === 0) return 'WireGuard in the kernel'
+async function createInterface(options: InterfaceOptions): Promise<void> {
+  const { code, stderr } = await ip(options, 'link', 'add', options.interface, 'type', 'wireguard')
+  if (code === 0) return
   // The wireguard-go of an edge that was killed right after it had started one.
-  if (/file exists/i.test(result.stderr) && (await answersWithin(options, PATIENCE))) return 'wireguard-go'
-  if (!NO_KERNEL_WIREGUARD.test(result.stderr)) throw errorFrom('Making the tunnel', result.stderr)
-  if (await isStartingUp(options)) return 'wireguard-go'
-  await startUserspace(options)
-  return 'wireguard-go'
+  if (/file exists/i.test(stderr) && (await answersWithin(options, PATIENCE))) return
+  if (!NO_KERNEL_WIREGUARD.test(stderr)) throw errorFrom('Making the tunnel', stderr)
+  if (!(await isStartingUp(options))) await startUserspace(options)
 }
 
 /**
- * Who answers without an interface here is just ending after one was removed, is just starting for an edge that was
- * killed, or is another network namespace's: all of them share one control socket, so a second one of that name
- * would talk to the first.
+ * A wireguard-go that answers without an interface here is ending after its interface was removed, is starting for an
+ * edge that was killed, or belongs to another network namespace: all of them share one control socket, so a second
+ * one of that name would talk to the first.
  * @throws PartFailedError when it stays
  */
 async function isStartingUp(options: InterfaceOptions): Promise<boolean> {

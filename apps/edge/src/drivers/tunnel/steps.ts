@@ -1,7 +1,7 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { WgDump } from '@postern/host/wg-dump'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import type { TunnelPlan } from '@postern/render/wireguard/plan'
+import type { Tunnel } from './wg.ts'
 
 /** What is wanted of the interface. */
 export interface WantedTunnel extends TunnelPlan {
@@ -12,9 +12,11 @@ export interface WantedTunnel extends TunnelPlan {
 
 /** What the interface is now. Texts in their one spelling. */
 export interface ObservedTunnel {
+  /** `wireguard`: the kernel's; `tun`: that of wireguard-go. */
+  kind: string
   mtu: number
   up: boolean
-  dump: WgDump
+  held: Tunnel
   addresses: string[]
   /** Destinations; `kernel` ones come and go with the addresses. */
   routes: { destination: string; kernel: boolean }[]
@@ -34,9 +36,9 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
   const present = observed.routes.map((route) => route.destination)
   const newRoutes = wanted.routes.filter((each) => !present.includes(each) && !comingRoutes.includes(each))
   const inSync =
-    isOwnPartRight(wanted, observed.dump) &&
-    missingPeers(wanted, observed.dump).length === 0 &&
-    !observed.dump.peers.some((peer) => peer.keepaliveSeconds > 0)
+    isOwnPartRight(wanted, observed.held) &&
+    missingPeers(wanted, observed.held).length === 0 &&
+    !observed.held.peers.some((peer) => peer.keepaliveSeconds > 0)
   const homes = [...wanted.addresses, ...observed.addresses].map((each) => networkOf(each))
   const oldRoutes = observed.routes.filter(
     ({ destination, kernel }) =>
@@ -56,8 +58,8 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
 }
 
 /** Nodes whose peer is not in the tunnel exactly as wanted. */
-export function missingPeers(wanted: WantedTunnel, dump: WgDump): number[] {
-  const found = new Map(dump.peers.map((peer) => [peer.publicKey, peer]))
+export function missingPeers(wanted: WantedTunnel, held: Tunnel): number[] {
+  const found = new Map(held.peers.map((peer) => [peer.publicKey, peer]))
   return wanted.peers
     .filter((peer) => {
       const now = found.get(peer.publicKey)
@@ -67,12 +69,12 @@ export function missingPeers(wanted: WantedTunnel, dump: WgDump): number[] {
 }
 
 /** True when the keys and the port are right and nobody is in the tunnel who should not be. */
-export function isOwnPartRight(wanted: WantedTunnel, dump: WgDump): boolean {
+export function isOwnPartRight(wanted: WantedTunnel, held: Tunnel): boolean {
   const keys = new Set(wanted.peers.map((peer) => peer.publicKey))
   return (
-    dump.privateKey === wanted.privateKey &&
-    dump.listenPort === wanted.listenPort &&
-    dump.peers.every((peer) => keys.has(peer.publicKey))
+    held.privateKey === wanted.privateKey &&
+    held.listenPort === wanted.listenPort &&
+    held.peers.every((peer) => keys.has(peer.publicKey))
   )
 }
 

@@ -1,0 +1,87 @@
+import { connect } from 'node:net'
+import type { Exec } from '@postern/host/exec'
+import { parseWgDump, type WgDump, type WgPeer } from '@postern/host/wg-dump'
+
+/** An interface of WireGuard; the keys in it are secret. */
+export type Tunnel = Omit<WgDump, 'publicKey'>
+
+const TIMEOUT_MS = 5000
+const MAX_ANSWER = 64 * 1024 * 1024
+
+/**
+ * What WireGuard holds now; undefined when nothing of that name answers. Like `wg` itself it asks wireguard-go on its
+ * socket when there is one; only for the kernel it starts `wg`.
+ * @throws ProgramMissingError
+ */
+export async function findTunnel(exec: Exec, name: string): Promise<Tunnel | undefined> {
+  const answer = await askUserspace(`/var/run/wireguard/${name}.sock`).catch(() => undefined)
+  if (answer !== undefined) return parseUapi(answer)
+  const { code, stdout } = await exec.run('wg', ['show', name, 'dump'], { timeoutMs: TIMEOUT_MS })
+  return code === 0 ? parseWgDump(stdout) : undefined
+}
+
+function askUserspace(path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const socket = connect(path)
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')))
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > MAX_ANSWER) socket.destroy(new Error('the answer is too long'))
+    })
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the connection ended')))
+    socket.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    // It closes the connection when no further question can come.
+    socket.end('get=1\n\n')
+  })
+}
+
+/** @see https://www.wireguard.com/xplatform/#configuration-protocol: lines `key=value`, each peer from its public key on. */
+export function parseUapi(text: string): Tunnel | undefined {
+  const tunnel: Tunnel = { privateKey: '', listenPort: 0, peers: [] }
+  let peer: WgPeer | undefined
+  let isWhole = false
+  for (const line of text.split('\n')) {
+    const [key = '', value = ''] = splitOnce(line)
+    if (key === 'errno') isWhole = value === '0'
+    else if (key === 'public_key') {
+      peer = { ...NEW_PEER, allowedIps: [], publicKey: toBase64(value) }
+      tunnel.peers.push(peer)
+    } else if (peer) readPeer(peer, key, value)
+    else if (key === 'private_key') tunnel.privateKey = toBase64(value)
+    else if (key === 'listen_port') tunnel.listenPort = Number(value)
+  }
+  for (const { allowedIps } of tunnel.peers) allowedIps.sort()
+  return isWhole ? tunnel : undefined
+}
+
+const NEW_PEER: WgPeer = {
+  publicKey: '',
+  presharedKey: '(none)',
+  endpoint: null,
+  allowedIps: [],
+  latestHandshake: null,
+  rx: 0,
+  tx: 0,
+  keepaliveSeconds: 0,
+}
+
+function readPeer(peer: WgPeer, key: string, value: string): void {
+  if (key === 'preshared_key' && !/^0*$/.test(value)) peer.presharedKey = toBase64(value)
+  else if (key === 'endpoint') peer.endpoint = value
+  else if (key === 'allowed_ip') peer.allowedIps.push(value)
+  else if (key === 'last_handshake_time_sec') peer.latestHandshake = Number(value) * 1000 || null
+  else if (key === 'rx_bytes') peer.rx = Number(value)
+  else if (key === 'tx_bytes') peer.tx = Number(value)
+  else if (key === 'persistent_keepalive_interval') peer.keepaliveSeconds = Number(value)
+}
+
+function splitOnce(line: string): [string, string] {
+  const at = line.indexOf('=')
+  return [line.slice(0, at), line.slice(at + 1)]
+}
+
+const toBase64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64')

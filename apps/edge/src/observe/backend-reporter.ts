@@ -1,0 +1,64 @@
+import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
+
+export interface BackendReporter {
+  /** The trouble of this service's backend may have changed. */
+  report(service: number): void
+  /** Reports everything again, to a server that knows nothing of it. */
+  reportAgain(): void
+  close(): void
+}
+
+/** Trouble that comes and goes within this time is not reported. */
+const REPORT_EVERY = 500
+
+/**
+ * Reports what has changed, many at once and each only once.
+ * @param send false when it could not be sent
+ * @param troubleOf the trouble of a service now
+ */
+export function createBackendReporter(
+  send: (isFirst: boolean, backends: BackendReport[]) => boolean,
+  troubleOf: (service: number) => BackendTrouble | null,
+): BackendReporter {
+  /** What the server knows; it takes all others for well. */
+  const reported = new Map<number, BackendTrouble>()
+  const unreported = new Set<number>()
+  let isFirst = true
+  let timer: NodeJS.Timeout | undefined
+
+  const flush = () => {
+    timer = undefined
+    const news = [...unreported].flatMap((service): BackendReport[] => {
+      const trouble = troubleOf(service)
+      return (reported.get(service) ?? null) === trouble ? [] : [{ service, trouble }]
+    })
+    for (let start = 0; isFirst || start < news.length; start += LIMITS.backendReports) {
+      const some = news.slice(start, start + LIMITS.backendReports)
+      if (!send(isFirst, some)) return later()
+      isFirst = false
+      for (const { service, trouble } of some) {
+        if (trouble) reported.set(service, trouble)
+        else reported.delete(service)
+      }
+    }
+    unreported.clear()
+  }
+  const later = () => {
+    timer ??= setTimeout(flush, REPORT_EVERY)
+  }
+  return {
+    report(service) {
+      unreported.add(service)
+      later()
+    },
+    reportAgain() {
+      for (const service of reported.keys()) unreported.add(service)
+      reported.clear()
+      isFirst = true
+      clearTimeout(timer)
+      flush()
+    },
+    close: () => clearTimeout(timer),
+  }
+}
