@@ -6,8 +6,7 @@ import { findRoute, inSections } from '@postern/render/resolved-route'
 import { type NameServer, startNameServer } from '@postern/testkit/name-server'
 import { type Client, startTestServer, TEST_NETWORK, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createLookups } from '../../apps/edge/src/lookups.ts'
-import { createNames, type Names } from '../../apps/edge/src/names.ts'
+import { createLookups, createNames, type Names } from '../../apps/edge/src/names.ts'
 import { type Around, createTargetFinder } from '../../apps/edge/src/targets.ts'
 import { makePeer, makeRoute, makeSettings } from '../../apps/edge/test/factories.ts'
 import { GATEWAY_SUBNETS, MACHINE, OTHER_SUBNETS, VERDICTS } from './tables/targets.ts'
@@ -77,8 +76,8 @@ async function isTaken(kind: Kind, backendHost: string, backendPort: number): Pr
 }
 
 function findAddress(route: Route): string | null | undefined {
-  const { routes } = createTargetFinder(names).resolve(inSections([route]), around)
-  return findRoute(routes, route.id)?.address
+  const { sections } = createTargetFinder<Route>(names).resolve(inSections([route]), around)
+  return findRoute(sections, route.id)?.address
 }
 
 async function isDialled(kind: Kind, host: string, port: number): Promise<boolean> {

@@ -4,8 +4,7 @@ import { findIp } from '@postern/net/ip'
 import { findRoute, inSections } from '@postern/render/resolved-route'
 import { type NameServer, startNameServer } from '@postern/testkit/name-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLookups } from '../../apps/edge/src/lookups.ts'
-import { createNames, type Names } from '../../apps/edge/src/names.ts'
+import { createLookups, createNames, type Names } from '../../apps/edge/src/names.ts'
 import { type Around, createTargetFinder } from '../../apps/edge/src/targets.ts'
 import { makePeer, makeRoute, makeSettings } from '../../apps/edge/test/factories.ts'
 import { ANSWERS, TARGETS, type TargetNode } from './tables/targets.ts'
@@ -47,8 +46,8 @@ const NODES: Record<TargetNode, Route['node']> = {
 }
 
 function findAddress(route: Route): string | null | undefined {
-  const { routes } = createTargetFinder(names).resolve(inSections([route]), around)
-  return findRoute(routes, route.id)?.address
+  const { sections } = createTargetFinder<Route>(names).resolve(inSections([route]), around)
+  return findRoute(sections, route.id)?.address
 }
 
 async function dialled(node: TargetNode, host: string | null): Promise<string | null | undefined> {

@@ -103,11 +103,11 @@ function inOrder(state: HeldState | undefined) {
 /** What comes after the state, up to what HAProxy is given. */
 function createChain() {
   const names = makeNames()
-  const finder = createTargetFinder(names)
+  const finder = createTargetFinder<Route>(names)
   const table = createRouteTable((text) => createHash('sha256').update(text).digest('hex').slice(0, 32))
   return ({ settings, peers, sections }: HeldState, answer: string | null) => {
     names.say(answer)
-    const { routes, problems } = finder.resolve(sections.routes, { settings, peers, machine })
+    const { sections: routes, problems } = finder.resolve(sections.routes, { settings, peers, machine })
     return { ...table.update(routes, settings.publicHost), problems, resolved: rowsOf(routes) }
   }
 }

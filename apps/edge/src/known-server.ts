@@ -5,7 +5,7 @@ import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
 import { isWireGuardKey } from '@postern/net/keys'
 import { StateError } from './held-state.ts'
-import type { Machine } from './target-rules.ts'
+import type { Machine } from './machine.ts'
 
 /** What the edge knows of its installation by itself, and believes no server about. */
 export interface Known {

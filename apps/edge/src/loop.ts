@@ -187,7 +187,8 @@ export class Loop {
   /** Hints get lost, and other programs change this machine too. */
   #checkEverything(): void {
     this.#fullCheckDue = true
-    this.#options.targets.refreshNames()
+    const { names, targets } = this.#options
+    names.refresh(targets.queries())
     this.#applying.trigger()
     this.#fetching.trigger()
   }

@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { ownPortsOf, type Settings } from '@postern/contract/settings'
-import { findCidr } from '@postern/net/cidr'
-import { findIp } from '@postern/net/ip'
+import { type Cidr, findCidr } from '@postern/net/cidr'
+import { findIp, type Ip } from '@postern/net/ip'
 import { haproxyPaths } from '@postern/render/haproxy/options'
-import type { Machine } from './target-rules.ts'
+
+/** What is known of this machine. */
+export interface Machine {
+  /** Its addresses with their prefix length, other than loopback and the tunnel's. */
+  ownNetworks: readonly { address: Ip; network: Cidr }[]
+  ownPorts: readonly number[]
+}
 
 /** What this machine is connected to by itself, and the ports that are ours on it. */
 export function observeMachine(settings: Settings, edgePorts: readonly number[]): Machine {

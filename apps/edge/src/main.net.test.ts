@@ -65,9 +65,17 @@ function startMain(args: string[] = [], env: Record<string, string> = {}): Progr
 
 const programs = async () =>
   (await lab.listPids())
-    .map((pid) => ({ pid, name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }))
+    .map((pid) => ({ pid, name: nameOf(pid) }))
     .filter(({ name }) => ['haproxy', 'wireguard-go'].includes(name))
     .sort((a, b) => a.pid - b.pid)
+/** Empty for one that has ended since it was listed. */
+const nameOf = (pid: number) => {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
 const lastReport = () =>
   server.messages.flatMap((message) => (message.type === 'report' ? message.report : [])).at(-1)
 

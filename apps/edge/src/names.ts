@@ -1,5 +1,20 @@
-import { ask, type Lookups, wordsFor } from './lookups.ts'
-import type { Question } from './target-rules.ts'
+import { lookup, Resolver } from 'node:dns/promises'
+
+/** A name that has to be looked up. `server` null: by this machine's own resolver. */
+export interface DnsQuery {
+  name: string
+  server: string | null
+  /** Only addresses that the gateway has networks for: others could not be dialled anyway. */
+  families: readonly (4 | 6)[]
+}
+
+/** How names are looked up; addresses as the resolver gave them. Both throw when there is no answer. */
+export interface Lookups {
+  /** As any program of this machine would, with /etc/hosts. */
+  system(name: string): Promise<string[]>
+  /** By asking a name server, `address` or `address:port`. */
+  at(server: string, name: string, families: readonly (4 | 6)[]): Promise<string[]>
+}
 
 /** What is known of a name now; without addresses `reason` says why, in words. */
 export interface Known {
@@ -17,11 +32,11 @@ export interface NamesOptions {
 
 export interface Names {
   /** What is known now; an unknown name is looked up in the background. */
-  find(question: Question): Known
+  find(query: DnsQuery): Known
   /** Another number than before when `find` may say something else than before. */
   revision(): number
   /** Looks up again what is due, and forgets the names that are not in use. */
-  refresh(inUse: readonly Question[]): void
+  refresh(inUse: readonly DnsQuery[]): void
   isBusy(): boolean
   /** Resolves when no look-up is under way, or after `ms`. */
   settled(ms: number): Promise<void>
@@ -36,7 +51,7 @@ const KEEP_FOR = 120_000
 const AT_ONCE = { system: 2, server: 8 }
 
 interface Entry {
-  question: Question
+  query: DnsQuery
   kind: 'system' | 'server'
   known: Known
   /** When, in ms; equal when the last look-up was answered. */
@@ -74,9 +89,9 @@ export function createNames(options: NamesOptions): Names {
   return {
     isBusy,
     revision: () => revision,
-    find(question) {
-      const key = keyOf(question)
-      const entry = entries.get(key) ?? makeEntry(question)
+    find(query) {
+      const key = keyOf(query)
+      const entry = entries.get(key) ?? makeEntry(query)
       if (!entries.has(key)) {
         entries.set(key, entry)
         pump()
@@ -101,19 +116,19 @@ export function createNames(options: NamesOptions): Names {
   }
 }
 
-function makeEntry(question: Question): Entry {
+function makeEntry(query: DnsQuery): Entry {
   return {
-    question,
-    kind: question.server === null ? 'system' : 'server',
-    known: { addresses: [], reason: `Looking up ${question.name}.` },
+    query,
+    kind: query.server === null ? 'system' : 'server',
+    known: { addresses: [], reason: `Looking up ${query.name}.` },
     asked: 0,
     answered: Number.NEGATIVE_INFINITY,
     state: 'waiting',
   }
 }
 
-function keyOf(question: Question): string {
-  return [question.server, question.name, ...question.families].join('|')
+function keyOf(query: DnsQuery): string {
+  return [query.server, query.name, ...query.families].join('|')
 }
 
 function isDue({ asked, answered }: Entry, now: number): boolean {
@@ -126,13 +141,13 @@ async function update(
 ): Promise<{ isChanged: boolean; done: Promise<unknown> }> {
   const before = JSON.stringify(entry.known)
   entry.asked = now()
-  const { answer, done } = ask(lookups, entry.question)
+  const { answer, done } = lookUp(lookups, entry.query)
   try {
     entry.known = { addresses: await answer, reason: null }
     entry.answered = entry.asked
   } catch (error) {
     const isUsable = entry.known.addresses.length > 0 && now() - entry.answered < KEEP_FOR
-    if (!isUsable) entry.known = { addresses: [], reason: wordsFor(entry.question, error) }
+    if (!isUsable) entry.known = { addresses: [], reason: explainFailure(entry.query, error) }
   }
   return { isChanged: JSON.stringify(entry.known) !== before, done }
 }
@@ -147,4 +162,61 @@ function waitIn(waiters: Set<() => void>, ms: number): Promise<void> {
     const timer = setTimeout(wake, ms)
     waiters.add(wake)
   })
+}
+
+interface LookUp {
+  /** The addresses; rejects after the deadline, or with what the resolver said. */
+  answer: Promise<string[]>
+  /** Ends with the look-up itself, which may outlive the deadline. Never rejects. */
+  done: Promise<unknown>
+}
+
+/** ms. */
+const DEADLINE = 2000
+
+function lookUp(lookups: Lookups, { name, server, families }: DnsQuery): LookUp {
+  const asked = server === null ? lookups.system(name) : lookups.at(server, name, families)
+  return { answer: withDeadline(asked).then(refuseNone), done: asked.catch(() => undefined) }
+}
+
+function refuseNone(addresses: string[]): string[] {
+  if (addresses.length === 0) throw Object.assign(new Error('no address'), { code: 'ENODATA' })
+  return addresses
+}
+
+function withDeadline<T>(promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error('late'), { code: 'ETIMEOUT' })), DEADLINE)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+/** Why a name has no address, for people. */
+function explainFailure({ name, server }: DnsQuery, error: unknown): string {
+  const resolver = server === null ? 'The edge' : 'The name server of the gateway'
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return `${resolver} knows no host ${name}.`
+  return server === null
+    ? `DNS lookup for ${name} failed on the edge.`
+    : `${resolver} gave no answer for ${name}.`
+}
+
+/** The real look-ups: getaddrinfo, and c-ares with a server of the query's own. */
+export function createLookups(): Lookups {
+  return {
+    system: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+    async at(server, name, families) {
+      const resolver = new Resolver({ timeout: DEADLINE - 200, tries: 1 })
+      resolver.setServers([server])
+      const asked = families.map((family) =>
+        family === 4 ? resolver.resolve4(name) : resolver.resolve6(name),
+      )
+      const results = await Promise.allSettled(asked)
+      const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+      const failed = results.find((result) => result.status === 'rejected')
+      if (found.length === 0 && failed) throw failed.reason
+      return found
+    },
+  }
 }

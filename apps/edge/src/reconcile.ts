@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
+import type { EdgeCertificate, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { RouteSections } from '@postern/render/resolved-route'
@@ -8,8 +8,8 @@ import type { NftablesDriver } from './drivers/nftables/driver.ts'
 import type { PartResult } from './drivers/part.ts'
 import type { WireGuardDriver } from './drivers/tunnel/driver.ts'
 import { type HeldState, rowsOf } from './held-state.ts'
+import type { Machine } from './machine.ts'
 import type { Names } from './names.ts'
-import type { Machine } from './target-rules.ts'
 import type { TargetFinder, Targets } from './targets.ts'
 
 /** What the reconciler asks of HAProxy's driver. */
@@ -29,8 +29,8 @@ export interface ReconcileParts {
   haproxy: HaproxyPart
   wireguard: WireGuardDriver
   nftables: NftablesDriver
-  names: Pick<Names, 'isBusy' | 'settled'>
-  targets: TargetFinder
+  names: Pick<Names, 'isBusy' | 'refresh' | 'settled'>
+  targets: TargetFinder<Route>
   /** The networks and ports of this machine now. */
   observeMachine(): Machine
   /** The routes that HAProxy uses from now on. */
@@ -118,7 +118,7 @@ async function applyHaproxy(parts: ReconcileParts, state: HeldState, isQuick: bo
   const { certificates, settings } = state
   const unresolved: Problem[] = []
   const result = await attempt(parts, 'HAProxy', async () => {
-    const { routes, problems } = await findTargets(parts, state)
+    const { sections: routes, problems } = await findTargets(parts, state)
     unresolved.push(...problems)
     const found = await parts.haproxy.apply({ routes, certificates, settings, isQuick })
     parts.onRoutes(routes)
@@ -127,7 +127,7 @@ async function applyHaproxy(parts: ReconcileParts, state: HeldState, isQuick: bo
   return { ...result, problems: [...unresolved, ...result.problems] }
 }
 
-async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets> {
+async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets<Route>> {
   const { settings, peers, sections } = state
   const find = () =>
     parts.targets.resolve(sections.routes, { settings, peers, machine: parts.observeMachine() })

@@ -1,12 +1,15 @@
-import { readFile } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { lstat, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { SectionHashes } from '@postern/contract/desired-state'
 import { EdgeHint, type EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
+import { SYSTEM_USERS } from '@postern/contract/installation'
 import { createBackoff } from '@postern/host/backoff'
 import type { Logger } from 'pino'
 import { Agent, request } from 'undici'
 import { WebSocket } from 'ws'
-import { assertServerSocket, ServerSocketError } from './server-socket.ts'
+import { findSystemUser } from './system-user.ts'
 
 export interface ServerLinkOptions {
   /** The server's unix socket. */
@@ -184,4 +187,29 @@ async function fetchState(agent: Agent, token: string, known: SectionHashes): Pr
   }
   if (statusCode !== 200) throw new ServerError(`The server answered ${statusCode} when asked for the state.`)
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+}
+
+/** The way to the server does not belong to the server; `message` names it. */
+class ServerSocketError extends Error {
+  readonly code = 'server_socket'
+}
+
+/**
+ * Before the edge shows its token: the socket belongs to the server's user or root, and no other user may put anything
+ * into its directory, so that what was checked is what is connected to.
+ * @throws ServerSocketError, or the system's error when there is none
+ */
+async function assertServerSocket(path: string): Promise<void> {
+  const server = await findSystemUser([SYSTEM_USERS.server])
+  const owners = new Set([0, process.getuid?.() ?? 0, ...(server ? [server.uid] : [])])
+  const directory = await lstat(dirname(path))
+  if (!directory.isDirectory() || !owners.has(directory.uid) || isWritableByOthers(directory))
+    throw new ServerSocketError(`${dirname(path)} is not a directory of the server's own.`)
+  const socket = await lstat(path)
+  if (!socket.isSocket() || !owners.has(socket.uid))
+    throw new ServerSocketError(`${path} is not a socket of the server's own.`)
+}
+
+function isWritableByOthers({ mode }: Stats): boolean {
+  return (mode & 0o022) !== 0
 }

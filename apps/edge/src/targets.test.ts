@@ -6,13 +6,12 @@ import { type NameServer, startNameServer } from '@postern/testkit/name-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeSettings } from '../test/factories.ts'
 import { rowsOf } from './held-state.ts'
-import { createLookups } from './lookups.ts'
-import { createNames, type Names } from './names.ts'
+import { createLookups, createNames, type Names } from './names.ts'
 import { createTargetFinder, type TargetFinder } from './targets.ts'
 
 let dns: NameServer
 let names: Names
-let targets: TargetFinder
+let targets: TargetFinder<Route>
 let now = 0
 let changes = 0
 let system: (name: string) => Promise<string[]>
@@ -50,8 +49,8 @@ const local = (host: string | null, port = 8080): Route =>
   makeRoute(1, { node: { kind: 'local' }, backend: { proto: 'http', host, port } })
 
 function resolveTargets(routes: readonly Route[]) {
-  const found = targets.resolve(inSections(routes), around)
-  return { ...found, routes: rowsOf(found.routes) }
+  const { sections, problems } = targets.resolve(inSections(routes), around)
+  return { routes: rowsOf(sections), problems }
 }
 
 /** The address of the route once its name is looked up, or why there is none. */
@@ -64,7 +63,7 @@ async function resolve(route: Route): Promise<string | undefined> {
 
 async function refresh(route: Route, after: number): Promise<string | undefined> {
   now += after
-  targets.refreshNames()
+  names.refresh(targets.queries())
   await names.settled(5000)
   return resolve(route)
 }
@@ -237,7 +236,7 @@ describe('names', () => {
     await names.settled(5000)
     expect(most).toBe(2)
     resolveTargets([])
-    targets.refreshNames()
+    names.refresh(targets.queries())
     const { problems } = resolveTargets(many.slice(0, 1))
     expect(problems[0]?.message).toBe('Looking up h0.example.')
   })

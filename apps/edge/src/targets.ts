@@ -1,111 +1,192 @@
 import type { Peer, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
-import { formatCidr } from '@postern/net/cidr'
-import { formatIp } from '@postern/net/ip'
-import type { ResolvedRoute, RouteSections } from '@postern/render/resolved-route'
-import type { Sections } from './held-state.ts'
-import type { Names } from './names.ts'
+import { MESSAGES } from '@postern/contract/messages'
+import { type Cidr, containsIp, findCidrs, formatCidr } from '@postern/net/cidr'
+import { findIp, formatIp, type Ip } from '@postern/net/ip'
 import {
-  findQuestion,
-  literalAddress,
-  type Machine,
-  type Question,
-  type Surroundings,
-  surroundingsOf,
-  whyForbidden,
-} from './target-rules.ts'
+  findGatewayFault,
+  findLocalFault,
+  findNodeFault,
+  type Surroundings as Known,
+  TARGET_FAULTS,
+  type TargetFault,
+} from '@postern/net/targets'
+import type { Sections } from './held-state.ts'
+import type { Machine } from './machine.ts'
+import type { DnsQuery, Names } from './names.ts'
 
-export interface Targets {
-  routes: RouteSections
+/** A row that leads to one backend of one node. */
+export type Targeted = Pick<Route, 'id' | 'node' | 'backend' | 'enabled'> & Partial<Pick<Route, 'system'>>
+
+/** With the one address that may be dialled for it; null: there is none, and for an enabled one a problem says why. */
+export type Resolved<R> = R & { address: string | null }
+
+export interface Targets<R> {
+  /** A section of which nothing changed is the same array as before, and so is a row. */
+  sections: Sections<Resolved<R>>
   problems: Problem[]
 }
 
-/** What the addresses of routes are judged by. */
+/** What addresses are judged by. */
 export interface Around {
   settings: TunnelSettings
   peers: readonly Peer[]
   machine: Machine
 }
 
-/** Finds the one address that HAProxy may dial for each route, and keeps it until something it depends on changes. */
-export interface TargetFinder {
-  /** A section of which nothing changed is the same array as before. What has no address is a problem of its own. */
-  resolve(sections: Sections<Route>, around: Around): Targets
-  /** Looks up again the names that are due, and forgets those that no route uses any more. */
-  refreshNames(): void
+/** Finds the address of each row of one kind, and keeps it until something it depends on changes. */
+export interface TargetFinder<R> {
+  resolve(sections: Sections<R>, around: Around): Targets<R>
+  /** The look-ups that these rows need. */
+  queries(): DnsQuery[]
 }
 
-interface Kept {
-  rows: readonly Route[]
+interface Verdict<R> {
+  resolved: Resolved<R>
+  problem: Problem | undefined
+  query: DnsQuery | undefined
+}
+
+/** The verdicts of one section. */
+interface Kept<R> {
+  rows: readonly R[]
   around: Surroundings
-  /** What the names were at; of no concern to a section without questions. */
+  /** The revision of the names; of no concern to rows without a query. */
   names: number
-  questions: Question[]
-  routes: readonly ResolvedRoute[]
+  verdicts: ReadonlyMap<R, Verdict<R>>
+  resolved: readonly Resolved<R>[]
   problems: Problem[]
+  queries: DnsQuery[]
 }
 
-export function createTargetFinder(names: Names): TargetFinder {
-  let kept = new Map<string, Kept>()
+export function createTargetFinder<R extends Targeted>(
+  names: Pick<Names, 'find' | 'revision'>,
+): TargetFinder<R> {
+  let kept = new Map<string, Kept<R>>()
   const surroundings = createSurroundings()
   return {
     resolve(sections, { settings, peers, machine }) {
       const around = surroundings(settings, peers, machine)
-      const next = new Map<string, Kept>()
-      for (const [name, rows] of sections) next.set(name, keep(kept.get(name), rows, around, names))
+      const next = new Map<string, Kept<R>>()
+      for (const [name, rows] of sections) next.set(name, judgeSection(rows, around, names, kept.get(name)))
       kept = next
       return {
-        routes: new Map([...next].map(([name, { routes }]) => [name, routes])),
-        problems: [...next.values()].flatMap(({ problems }) => problems),
+        sections: new Map([...kept].map(([name, { resolved }]) => [name, resolved])),
+        problems: [...kept.values()].flatMap(({ problems }) => problems),
       }
     },
-    refreshNames: () => names.refresh([...kept.values()].flatMap(({ questions }) => questions)),
+    queries: () => [...kept.values()].flatMap(({ queries }) => queries),
   }
 }
 
-function keep(before: Kept | undefined, rows: readonly Route[], around: Surroundings, names: Names): Kept {
-  const isSame = before?.rows === rows && before.around === around
-  if (isSame && (before.questions.length === 0 || before.names === names.revision())) return before
-  const questions = before?.rows === rows ? before.questions : questionsOf(rows)
-  const old = new Map(before?.rows.map((row, index) => [row, before.routes[index]]))
-  const problems: Problem[] = []
-  const routes = rows.map((route) => {
-    const found = route.system || !route.enabled ? { address: null } : findTarget(route, around, names)
-    if ('reason' in found) problems.push({ scope: { kind: 'service', id: route.id }, message: found.reason })
-    const known = old.get(route)
-    return known?.address === found.address ? known : { ...route, address: found.address }
-  })
-  const isMoved = routes.some((route, index) => route !== before?.routes[index])
-  const kept = isMoved || !before || before.rows !== rows ? routes : before.routes
+function judgeSection<R extends Targeted>(
+  rows: readonly R[],
+  around: Surroundings,
+  names: Pick<Names, 'find' | 'revision'>,
+  before: Kept<R> | undefined,
+): Kept<R> {
+  const isStill = (hasQuery: boolean) =>
+    before?.around === around && (!hasQuery || before.names === names.revision())
+  if (before?.rows === rows && isStill(before.queries.length > 0)) return before
+  const verdicts = new Map<R, Verdict<R>>()
+  for (const row of rows) {
+    const old = before?.verdicts.get(row)
+    verdicts.set(row, old && isStill(old.query !== undefined) ? old : judge(row, around, names, old))
+  }
+  const all = [...verdicts.values()]
+  const resolved = all.map((verdict) => verdict.resolved)
+  const isSame =
+    before?.resolved.length === resolved.length &&
+    resolved.every((each, index) => each === before.resolved[index])
   // Asking for a name that is not known yet makes it one that is looked up.
-  return { rows, around, names: names.revision(), questions, routes: kept, problems }
+  return {
+    rows,
+    around,
+    names: names.revision(),
+    verdicts,
+    resolved: isSame ? before.resolved : resolved,
+    problems: all.flatMap(({ problem }) => problem ?? []),
+    queries: all.flatMap(({ query }) => query ?? []),
+  }
 }
 
-/** The look-ups that these routes need. */
-function questionsOf(routes: readonly Route[]): Question[] {
-  return routes
-    .filter((route) => route.enabled && !route.system)
-    .flatMap((route) => findQuestion(route) ?? [])
+function judge<R extends Targeted>(
+  row: R,
+  around: Surroundings,
+  names: Pick<Names, 'find'>,
+  old: Verdict<R> | undefined,
+): Verdict<R> {
+  const isUsed = row.enabled && !row.system
+  const query = isUsed ? findQuery(row) : undefined
+  const { address, reason } = isUsed ? findTarget(row, query, around, names) : UNUSED
+  const resolved = old?.resolved.address === address ? old.resolved : { ...row, address }
+  const problem = reason === null ? undefined : noteOf(row.id, reason)
+  return { resolved, problem, query }
 }
 
-type Found = { address: string } | { address: null; reason: string }
+const UNUSED = { address: null, reason: null }
 
-function findTarget(route: Route, around: Surroundings, names: Names): Found {
-  const question = findQuestion(route)
-  const known = question ? names.find(question) : { addresses: [literalAddress(route)], reason: null }
+const noteOf = (id: number, message: string): Problem => ({ scope: { kind: 'service', id }, message })
+
+function findTarget(
+  row: Targeted,
+  query: DnsQuery | undefined,
+  around: Surroundings,
+  names: Pick<Names, 'find'>,
+): { address: string | null; reason: string | null } {
+  const known = query ? names.find(query) : { addresses: [literalAddress(row)], reason: null }
   if (known.reason !== null) return { address: null, reason: known.reason }
   for (const address of known.addresses) {
-    const reason = whyForbidden(route, address, around)
-    // One forbidden answer condemns all: whoever gives it would give another one at the next look-up.
-    if (reason)
-      return {
-        address: null,
-        reason: question ? `${question.name} resolves to an address that isn't allowed: ${reason}` : reason,
-      }
+    const reason = whyForbidden(row, address, around)
+    // One forbidden answer condemns all: the name server that gave it would give another one at the next look-up.
+    if (reason) return { address: null, reason: query ? `${query.name} ${NOT_ALLOWED}: ${reason}` : reason }
   }
   // The smallest, so that a name server that turns its answers around does not move the route.
   const [address] = [...known.addresses].sort()
-  return address === undefined ? { address: null, reason: 'The name has no address.' } : { address }
+  return address === undefined
+    ? { address: null, reason: 'The name has no address.' }
+    : { address, reason: null }
+}
+
+const NOT_ALLOWED = "resolves to an address that isn't allowed"
+
+/** The look-up that a row needs, or undefined when its address is given. */
+function findQuery({ node, backend }: Targeted): DnsQuery | undefined {
+  const { host: name } = backend
+  if (name === null || findIp(name) || node.kind === 'plain') return undefined
+  if (node.kind === 'local') return { name, server: null, families: [4, 6] }
+  const families = new Set(findCidrs(node.subnets).map((subnet) => subnet.base.family))
+  return { name, server: node.address4, families: [...families].sort() }
+}
+
+function literalAddress({ node, backend }: Targeted): string {
+  return backend.host ?? (node.kind === 'local' ? '127.0.0.1' : node.address4)
+}
+
+/** @returns why this address may not be dialled for this row, or undefined when it may. */
+function whyForbidden(row: Targeted, text: string, around: Surroundings): string | undefined {
+  const ip = findIp(text)
+  if (!ip) return `${text} is not an address.`
+  const { node, backend } = row
+  if (node.kind === 'plain' && backend.host !== null) return `${MESSAGES.backendHostRefused}.`
+  const fault = findFault(row, ip, around)
+  if (fault) return `${formatIp(ip)} ${TARGET_FAULTS[fault]}.`
+  if (node.kind !== 'gateway' || backend.host === null) return undefined
+  // Outside of the peer's own networks the packets would leave this machine by its default route.
+  const networks = around.behindGateway.get(node.id) ?? []
+  const isThere = networks.some((network) => containsIp(network, ip))
+  return isThere ? undefined : `${formatIp(ip)} is in no network that this gateway has in the tunnel.`
+}
+
+function findFault({ node, backend }: Targeted, ip: Ip, around: Surroundings): TargetFault | undefined {
+  if (node.kind === 'local') return findLocalFault(ip, backend.port, around)
+  if (node.kind === 'plain' || backend.host === null) return findNodeFault(ip, around.tunnel)
+  return findGatewayFault(ip, findCidrs(node.subnets), around)
+}
+
+interface Surroundings extends Known {
+  /** The networks behind each gateway that is in the tunnel, by its node's id. */
+  behindGateway: ReadonlyMap<number, readonly Cidr[]>
 }
 
 /** The same object as long as everything in it is the same: peers come and go, and few of them are gateways. */
@@ -122,5 +203,22 @@ function createSurroundings() {
     mark = next
     kept = surroundingsOf(settings, gateways, machine)
     return kept
+  }
+}
+
+function surroundingsOf(
+  settings: TunnelSettings,
+  gateways: readonly Peer[],
+  { ownNetworks, ownPorts }: Machine,
+): Surroundings {
+  const behindGateway = new Map(gateways.map(({ nodeId, subnets }) => [nodeId, findCidrs(subnets)]))
+  const publicAddress = findIp(settings.publicHost)
+  return {
+    tunnel: findCidrs([settings.tunnelNetwork4, settings.tunnelNetwork6]),
+    behindGateway,
+    behindGateways: [...behindGateway.values()].flat(),
+    ownAddresses: [...ownNetworks.map(({ address }) => address), ...(publicAddress ? [publicAddress] : [])],
+    ownNetworks: ownNetworks.map(({ network }) => network),
+    ownPorts,
   }
 }

@@ -50,9 +50,11 @@ export function createRouteTable(digest: Digest): RouteTable {
     }
   }
   const replace = (name: string, after: Section | undefined) => {
-    const before = sections.get(name)
-    for (const rendered of before?.rendered ?? []) claims.remove(rendered)
-    for (const rendered of after?.rendered ?? []) claims.add(rendered)
+    // What is in both keeps its claims, so that only the keys of what changed are touched.
+    const added = new Set(after?.rendered)
+    for (const rendered of sections.get(name)?.rendered ?? [])
+      if (!added.delete(rendered)) claims.remove(rendered)
+    for (const rendered of added) claims.add(rendered)
     if (after) sections.set(name, after)
     else sections.delete(name)
   }

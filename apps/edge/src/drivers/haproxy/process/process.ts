@@ -51,6 +51,8 @@ export function createHaproxyProcess(
   let starts = 0
   // Those that have handed over and only finish their connections: they stand in nobody's way.
   const draining = new Set<number>()
+  // A previous edge process may have left some; later ones come from our own reloads only. Looking for them reads all of /proc.
+  let mayHaveOthers = true
   return {
     async findOrEnd() {
       const deadline = Date.now() + PATIENCE
@@ -79,13 +81,16 @@ export function createHaproxyProcess(
           unit: `${unit}-${process.pid}-${starts}`,
         },
       )
+      if (old) mayHaveOthers = true
       const running = await untilAnswering({ paths, socket, mark, parent, old })
       if (old) draining.add(old.pid)
       return running
     },
     async endOthers(pid) {
+      if (!mayHaveOthers) return
       const others = (await listOwnProcesses(paths.config)).filter((each) => each !== pid)
       await end(others, paths.config)
+      mayHaveOthers = false
     },
     stop: async () => end(await listOwnProcesses(paths.config), paths.config),
   }
