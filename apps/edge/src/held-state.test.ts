@@ -116,7 +116,13 @@ test('one bad row is left out as its own problem, and its section will be asked 
   expect(rowsOf(state.sections.ports).map((route) => route.id)).toEqual([5])
   expect(state.peers.map((peer) => peer.nodeId)).toEqual([1])
   expect(state.certificates.map((certificate) => certificate.id)).toEqual([2])
-  expect(state.hashes).toEqual({ ...good.hashes, 'peers:0': '', 'routes:0': '', 'ports:0': '', 'certificate:1': '' })
+  expect(state.hashes).toEqual({
+    ...good.hashes,
+    'peers:0': '',
+    'routes:0': '',
+    'ports:0': '',
+    'certificate:1': '',
+  })
   expect(problems.map((problem) => problem.scope)).toEqual([
     { kind: 'node', id: 2 },
     { kind: 'service', id: 2 },
