@@ -2,7 +2,13 @@ import { request } from 'node:http'
 import type { Domain } from '@postern/contract/domains'
 import type { Edge } from '@postern/contract/edge'
 import type { CreatedNode, Node, NodeFormInput } from '@postern/contract/nodes'
-import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
+import type {
+  HttpService,
+  HttpServiceFormInput,
+  Service,
+  TcpService,
+  TcpServiceFormInput,
+} from '@postern/contract/services'
 import { checkAnswer, checkEvents } from './contract-check.ts'
 import { parseEvents, type ServerEvent } from './event-stream.ts'
 
@@ -21,9 +27,10 @@ export interface Api {
   getNode(id: number): Promise<Node>
   createDomain(form: { domain: string }): Promise<Domain>
   publish(nodeId: number, form: HttpServiceFormInput): Promise<HttpService>
-  getService(service: HttpService): Promise<HttpService>
-  setEnabled(service: HttpService, enabled: boolean): Promise<HttpService>
-  removeService(service: HttpService): Promise<void>
+  publishPort(nodeId: number, form: TcpServiceFormInput): Promise<TcpService>
+  getService<S extends Service>(service: S): Promise<S>
+  setEnabled<S extends Service>(service: S, enabled: boolean): Promise<S>
+  removeService(service: Service): Promise<void>
   listEdges(): Promise<Edge[]>
   /** Follows a stream of server-sent events until `close`; `events` grows. */
   stream(path: string): EventStream
@@ -41,7 +48,7 @@ export async function signIn(socketPath: string, username: string, password: str
   // `callApi` holds every answer against the contract, so it has the type that the contract says.
   const get = async <T>(method: string, path: string, body?: unknown) =>
     expectSuccess(await call(method, path, body)) as T
-  const pathOf = (service: HttpService) => `/api/services/${service.nodeId}/http/${service.id}`
+  const pathOf = ({ nodeId, type, id }: Service) => `/api/services/${nodeId}/${type}/${id}`
   return {
     token,
     call,
@@ -49,6 +56,8 @@ export async function signIn(socketPath: string, username: string, password: str
     getNode: (id) => get('GET', `/api/nodes/${id}`),
     createDomain: (form) => get('POST', '/api/domains', { ...form, skipValidation: true }),
     publish: (nodeId, form) => get('POST', `/api/services/${nodeId}/http`, { skipValidation: true, ...form }),
+    publishPort: (nodeId, form) =>
+      get('POST', `/api/services/${nodeId}/tcp`, { skipValidation: true, ...form }),
     getService: (service) => get('GET', pathOf(service)),
     setEnabled: (service, enabled) => get('PATCH', `${pathOf(service)}/${enabled ? 'enable' : 'disable'}`),
     removeService: async (service) => void (await get('DELETE', pathOf(service))),

@@ -1,4 +1,5 @@
 import { GatewayNetwork } from '@postern/contract/nodes'
+import { type SqlBool, sql } from 'kysely'
 import * as z from 'zod/mini'
 import type { NodeRow } from '../db/schema.ts'
 
@@ -8,6 +9,11 @@ const Networks = z.array(GatewayNetwork)
 /** A list of texts as its column holds it. */
 export function textsOf(json: string): string[] {
   return json === '[]' ? [] : Texts.parse(JSON.parse(json))
+}
+
+/** Whether a column has this text in it. `instr` knows no wildcards, so every character stands for itself. */
+export function hasText(column: 'name_folded' | 'address' | 'domain', text: string) {
+  return sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`
 }
 
 export function networksOf(row: Pick<NodeRow, 'gateway_networks'>): GatewayNetwork[] {

@@ -7,19 +7,23 @@ import { describeCertificate, storeCertificate } from '../../certificates/store.
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { type CertificateRow, type Database, type DomainRow, flag } from '../../db/schema.ts'
+import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError, quoteNames, ValidationError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch } from '../patch.ts'
 import { findDnsProblem } from './dns-check.ts'
 
+const BY_NAME = { field: 'domain', direction: 'asc' } as const
+
+/** By name unless ordered otherwise. */
 export async function listDomains(context: Context, query: DomainQuery): Promise<Domain[] | Page<Domain>> {
-  const search = normaliseDomain(query.search ?? '')
-  const found = context.db
-    .selectFrom('domains')
-    .where(({ fn, val }) => fn('instr', ['domain', val(search)]), '>', 0)
+  const { search, orderBy: { field, direction } = BY_NAME } = query
+  let found = context.db.selectFrom('domains')
+  if (search) found = found.where(hasText('domain', normaliseDomain(search)))
   return await listOrPage(query, found, async (slice) => {
-    const sorted = found.select('id').orderBy('domain').orderBy('id')
-    return await readDomains(context.db, slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted)
+    const sorted = found.select('id').orderBy(field, direction).orderBy('id', direction)
+    const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
+    return await readDomains(context.db, ids, { field, direction })
   })
 }
 
@@ -152,6 +156,7 @@ type CertificatePart = Pick<CertificateRow, 'status' | 'issuer' | 'not_after' | 
 async function readDomains<DB, TB extends keyof DB>(
   db: Kysely<Database>,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
+  { field, direction }: NonNullable<DomainQuery['orderBy']> = BY_NAME,
 ): Promise<Domain[]> {
   const rows: JoinedRow[] = await db
     .selectFrom('domains')
@@ -159,7 +164,8 @@ async function readDomains<DB, TB extends keyof DB>(
     .selectAll('domains')
     .select(['status', 'issuer', 'not_after', 'error'])
     .where('domains.id', 'in', ids)
-    .orderBy('domain')
+    .orderBy(`domains.${field}`, direction)
+    .orderBy('domains.id', direction)
     .execute()
   return rows.map(toDomain)
 }

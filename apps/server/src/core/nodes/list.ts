@@ -3,6 +3,7 @@ import type { Node, NodeQuery } from '@postern/contract/nodes'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { hasText } from '../columns.ts'
 import { listOrPage, type Slice } from '../pages.ts'
 import { selectRecord, toNode } from './records.ts'
 
@@ -32,13 +33,7 @@ function filter<O>(query: SelectQueryBuilder<Database, 'nodes', O>, { type, sear
   if (type === 'nodes') filtered = filtered.where('is_gateway', '=', 0).where('is_local', '=', 0)
   if (!search) return filtered
   const text = search.toLowerCase()
-  // instr knows no wildcards, so every character stands for itself.
-  return filtered.where(({ or, eb, fn, val }) =>
-    or([
-      eb(fn<number>('instr', ['name_folded', val(text)]), '>', 0),
-      eb(fn<number>('instr', ['address', val(text)]), '>', 0),
-    ]),
-  )
+  return filtered.where(({ or }) => or([hasText('name_folded', text), hasText('address', text)]))
 }
 
 function sqlOrder(orderBy: Order | undefined) {

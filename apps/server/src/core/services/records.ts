@@ -17,10 +17,16 @@ export interface ServiceRecordRow extends ServiceRow {
 
 const routedRevision = sql<number>`max(services.revision, nodes.revision, coalesce(domains.revision, 0))`
 
-/** The services with these ids, in their order. Many ids come as a query: a statement holds 32,766 values at most. */
+export interface ServiceOrder {
+  column: 'services.id' | 'services.name_folded' | 'services.created_at'
+  direction: 'asc' | 'desc'
+}
+
+/** The services with these ids. Many ids come as a query: a statement holds 32,766 values at most. */
 export async function readServices<DB, TB extends keyof DB>(
   db: Kysely<Database>,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
+  { column, direction }: ServiceOrder = { column: 'services.id', direction: 'asc' },
 ): Promise<ServiceRecordRow[]> {
   return await db
     .selectFrom('services')
@@ -31,7 +37,8 @@ export async function readServices<DB, TB extends keyof DB>(
     .select(['nodes.name as node_name', 'domains.domain', 'certificates.id as certificate_id'])
     .select(routedRevision.as('routed_revision'))
     .where('services.id', 'in', ids)
-    .orderBy('services.id')
+    .orderBy(column, direction)
+    .orderBy('services.id', direction)
     .execute()
 }
 

@@ -1,13 +1,22 @@
 import type { Page } from '@postern/contract/lists'
 import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services'
-import type { ExpressionBuilder, Kysely, Transaction } from 'kysely'
+import { normaliseDomain } from '@postern/net/hostname'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Kysely,
+  type SqlBool,
+  sql,
+  type Transaction,
+} from 'kysely'
 import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { type Database, flag, type StatedUpdate } from '../../db/schema.ts'
+import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { ServiceNode } from './backend-host.ts'
-import { findService, readServices, type ServiceRecordRow, toService } from './records.ts'
+import { findService, readServices, type ServiceOrder, type ServiceRecordRow, toService } from './records.ts'
 
 /** Names one service: of another node or type it does not exist. */
 export interface ServiceKey {
@@ -16,42 +25,50 @@ export interface ServiceKey {
   id: number
 }
 
-interface ServiceFilter {
+interface ServiceFilter extends ServiceQuery {
   type: ServiceType
   nodeId?: number
-  domain?: string | undefined
-  search?: string | undefined
-  orderBy?: ServiceQuery['orderBy']
-  page?: number | undefined
-  limit?: number | undefined
 }
 
-/** Those of a type: by node, by domain, or all. @throws NotFoundError for a node that is not there */
+/**
+ * Those of a type: by node, by domain, or all; in the order of their creation unless ordered otherwise.
+ * @throws NotFoundError for a node that is not there
+ */
 export async function listServices(
   context: Context,
   filter: ServiceFilter,
 ): Promise<Service[] | Page<Service>> {
   if (filter.nodeId !== undefined) await getServiceNode(context.db, filter.nodeId)
-  const found = context.db
-    .selectFrom('services')
-    .leftJoin('domains', 'domains.id', 'services.domain_id')
-    .where((eb) => matches(eb, filter))
+  const order = sqlOrder(filter.orderBy)
+  const found = context.db.selectFrom('services').where((eb) => matches(eb, filter))
   return await listOrPage(filter, found, async (slice) => {
-    const sorted = found.select('services.id').orderBy('services.id')
+    const sorted = found
+      .select('services.id')
+      .orderBy(order.column, order.direction)
+      .orderBy('id', order.direction)
     const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
-    const rows = await readServices(context.db, ids)
+    const rows = await readServices(context.db, ids, order)
     return rows.map((row) => toService(context, row))
   })
 }
 
-type Joined = Pick<Database, 'services'> & { domains: Database['domains'] | null }
+function sqlOrder(orderBy: ServiceQuery['orderBy']): ServiceOrder {
+  const column = orderBy?.field === 'name' ? 'name_folded' : orderBy ? 'created_at' : 'id'
+  return { column: `services.${column}`, direction: orderBy?.direction ?? 'asc' }
+}
 
-function matches(eb: ExpressionBuilder<Database & Joined, 'services' | 'domains'>, filter: ServiceFilter) {
-  return eb.and([
-    eb('services.type', '=', filter.type),
-    ...(filter.nodeId === undefined ? [] : [eb('services.node_id', '=', filter.nodeId)]),
-    ...(filter.domain === undefined ? [] : [eb('domains.domain', '=', filter.domain.toLowerCase())]),
-  ])
+function matches(eb: ExpressionBuilder<Database, 'services'>, filter: ServiceFilter) {
+  const { type, nodeId, domain, search } = filter
+  const ofDomains = (where: Expression<SqlBool>) =>
+    eb('domain_id', 'in', eb.selectFrom('domains').select('domains.id').where(where))
+  const conditions: Expression<SqlBool>[] = [eb('type', '=', type)]
+  if (nodeId !== undefined) conditions.push(eb('node_id', '=', nodeId))
+  if (domain !== undefined) conditions.push(ofDomains(sql`domain = ${domain.toLowerCase()}`))
+  if (search) {
+    const [name, ofName] = [search.toLowerCase(), ofDomains(hasText('domain', normaliseDomain(search)))]
+    conditions.push(eb.or([hasText('name_folded', name), ofName]))
+  }
+  return eb.and(conditions)
 }
 
 /** @throws NotFoundError */
