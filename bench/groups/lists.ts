@@ -10,6 +10,8 @@ const PAGES = {
   'nodes: a page by traffic': '/api/nodes?limit=10&page=2&orderBy=transferRx,desc',
   'nodes: a search': '/api/nodes?limit=10&search=node%2099',
   'services: a page': '/api/services/http?limit=10&page=2',
+  'services: a page by name': '/api/services/http?limit=10&page=2&orderBy=name,asc',
+  'services: a search': '/api/services/http?limit=10&search=ice%2099',
   'services: those of a domain': '/api/services/http?limit=10&domain=s7.example.com',
   'domains: a page': '/api/domains?limit=10&page=2',
   'domains: a search': '/api/domains?limit=10&search=s99',

@@ -22,7 +22,11 @@ export async function listOrPage<T, DB, TB extends keyof DB>(
   read: (slice?: Slice) => Promise<T[]>,
 ): Promise<T[] | Page<T>> {
   if (limit === undefined) return await read()
-  const data = await read({ limit, offset: (page - 1) * limit })
+  const offset = (page - 1) * limit
+  const data = await read({ limit, offset })
+  // The end of a list says how long it is, and a search that found little has looked at every row already.
+  if (data.length < limit && (data.length > 0 || page === 1))
+    return { data, page, limit, total: offset + data.length }
   const { total } = await found
     .select(({ fn }) => fn.countAll().as('total'))
     .$castTo<{ total: number }>() // The tables are not known here, so the column's type is not either.

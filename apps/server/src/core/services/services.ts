@@ -1,14 +1,7 @@
 import type { Page } from '@postern/contract/lists'
 import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services'
 import { normaliseDomain } from '@postern/net/hostname'
-import {
-  type Expression,
-  type ExpressionBuilder,
-  type Kysely,
-  type SqlBool,
-  sql,
-  type Transaction,
-} from 'kysely'
+import type { Expression, ExpressionBuilder, Kysely, SqlBool, Transaction } from 'kysely'
 import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { type Database, flag, type StatedUpdate } from '../../db/schema.ts'
@@ -59,14 +52,14 @@ function sqlOrder(orderBy: ServiceQuery['orderBy']): ServiceOrder {
 
 function matches(eb: ExpressionBuilder<Database, 'services'>, filter: ServiceFilter) {
   const { type, nodeId, domain, search } = filter
-  const ofDomains = (where: Expression<SqlBool>) =>
-    eb('domain_id', 'in', eb.selectFrom('domains').select('domains.id').where(where))
+  const domains = eb.selectFrom('domains').select('domains.id')
   const conditions: Expression<SqlBool>[] = [eb('type', '=', type)]
   if (nodeId !== undefined) conditions.push(eb('node_id', '=', nodeId))
-  if (domain !== undefined) conditions.push(ofDomains(sql`domain = ${domain.toLowerCase()}`))
+  if (domain !== undefined)
+    conditions.push(eb('domain_id', '=', domains.where('domain', '=', domain.toLowerCase())))
   if (search) {
-    const [name, ofName] = [search.toLowerCase(), ofDomains(hasText('domain', normaliseDomain(search)))]
-    conditions.push(eb.or([hasText('name_folded', name), ofName]))
+    const found = domains.where(hasText('domain', normaliseDomain(search)))
+    conditions.push(eb.or([hasText('name_folded', search.toLowerCase()), eb('domain_id', 'in', found)]))
   }
   return eb.and(conditions)
 }

@@ -33,10 +33,10 @@ CREATE UNIQUE INDEX services_route ON services (coalesce(domain_id, 0), path) WH
 CREATE UNIQUE INDEX services_port ON services (proto, port) WHERE type = 'tcp';
 CREATE UNIQUE INDEX services_one_system ON services (system) WHERE system = 1;
 CREATE INDEX services_type ON services (type, id);
-CREATE INDEX services_name ON services (type, name_folded, id);
+CREATE INDEX services_name ON services (type, name_folded, id, domain_id);
 CREATE INDEX services_created ON services (type, created_at, id);
-CREATE INDEX services_node ON services (node_id, id);
-CREATE INDEX services_domain ON services (domain_id, id);
+CREATE INDEX services_node ON services (node_id, type, id);
+CREATE INDEX services_domain ON services (domain_id, type, id);
 CREATE INDEX services_revision ON services (revision);
 CREATE INDEX domains_created ON domains (created_at, id);
 `
