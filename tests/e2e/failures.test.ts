@@ -56,8 +56,8 @@ describe('the server', () => {
     const office = page.getByRole('link', { name: 'office' })
     // The list may be back before anybody asks for it.
     await expect(async () => {
-      if (!(await office.isVisible())) await retry.click({ timeout: 1000 })
-      await expect(office).toBeVisible({ timeout: 1000 })
+      if (!(await office.isVisible())) await retry.click({ timeout: 5000 })
+      await expect(office).toBeVisible({ timeout: 5000 })
     }).toPass({ timeout: 60_000 })
     await office.click()
     await page.waitForURL(`**/nodes/${node.id}`)

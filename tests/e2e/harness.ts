@@ -118,7 +118,7 @@ async function openPage(
   })
   if (signedIn) await context.addCookies([{ name: 'token', value: token, url: origin, sameSite: 'Strict' }])
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(45_000)
   const visit = watch(page, context)
   await page.goto(`${origin}${path}`)
   return visit

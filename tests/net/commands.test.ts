@@ -76,7 +76,7 @@ async function untilComplete(terminal: Terminal): Promise<number> {
   void terminal.exited.then(() => {
     isOver = true
   })
-  await until('npm start', () => isOver || terminal.said().includes('Ctrl-C'), { timeoutMs: 60_000 })
+  await until('npm start', () => isOver || terminal.said().includes('Ctrl-C'), { timeoutMs: 120_000 })
   expect(terminal.said()).toContain('Ctrl-C stops server and edge')
   return performance.now() - start
 }

@@ -29,7 +29,7 @@ const begin = (name: string, ...args: string[]) =>
 
 async function untilSaid(running: Running, words: string): Promise<void> {
   const isSaid = () => !running.isRunning() || running.output().includes(words)
-  await until(words, isSaid, { timeoutMs: 60_000 })
+  await until(words, isSaid, { timeoutMs: 120_000 })
   expect(running.output()).toContain(words)
 }
 

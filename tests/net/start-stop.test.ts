@@ -64,7 +64,7 @@ async function finish(command: string[], more: Record<string, string> = {}) {
 
 async function untilRunning(starter: Running): Promise<void> {
   const isDone = () => !starter.isRunning() || starter.output().includes('Ctrl-C')
-  await until('the start to be complete', isDone, { timeoutMs: 40_000 })
+  await until('the start to be complete', isDone, { timeoutMs: 120_000 })
   expect(starter.output()).toContain('Ctrl-C')
 }
 
@@ -282,7 +282,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     const visit = ['curl', '-sk', '-m', '3', '-o', '/dev/null', '-w', '%{http_code}']
     const isCarried = async () =>
       (await lab.visitor.run(...visit, `https://${lab.server.address}/`)).stdout === '503'
-    await until('HAProxy to answer that the server does not', isCarried, { timeoutMs: 30_000 })
+    await until('HAProxy to answer that the server does not', isCarried)
     expect(starter.output()).not.toContain('is running')
     process.kill(server, 'SIGCONT')
     await untilRunning(starter)

@@ -72,7 +72,7 @@ function send(request: Requester, options: object, { body }: Visit): Promise<Ans
       )
       answer.on('error', reject)
     })
-    sent.setTimeout(15_000, () => sent.destroy(new Error('no answer in 15 s')))
+    sent.setTimeout(30_000, () => sent.destroy(new Error('no answer in 30 s')))
     sent.on('error', reject).end(body)
   })
 }
@@ -105,7 +105,7 @@ export function openSocket({ port, host, path = '/', from, address }: Visit): Pr
         text = ''
         socket.write(sent)
         return new Promise((heard) => {
-          const timer = setTimeout(() => heard(false), 3000)
+          const timer = setTimeout(() => heard(false), 20_000)
           wake = () => {
             if (isOpen && !text.includes(sent)) return
             clearTimeout(timer)

@@ -23,7 +23,7 @@ test('where systemd runs, a program that outlives the edge gets a scope outside 
   const machine =
     'mount -t tmpfs none /run && mkdir -p /run/systemd/system && mount --bind "$1" /usr/bin/systemd-run'
   const argv = ['-m', 'sh', '-c', `${machine} && exec "$2" "$3"`, 'sh', recorder, process.execPath, script]
-  const { code, stderr } = await createExec().run('unshare', argv, { timeoutMs: 20_000 })
+  const { code, stderr } = await createExec().run('unshare', argv, { timeoutMs: 60_000 })
   expect([code, stderr]).toEqual([0, ''])
   await expect.poll(() => readFileSync(asked, 'utf8').split('\n')).toContain('haproxy')
   const [...words] = readFileSync(asked, 'utf8').trim().split('\n')

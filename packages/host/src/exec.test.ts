@@ -12,29 +12,29 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 test('gives input, takes both streams and the exit code, and never asks a shell', async () => {
-  expect(await exec.run('cat', ['-'], { input: '$(id) > x', timeoutMs: 5000 })).toEqual({
+  expect(await exec.run('cat', ['-'], { input: '$(id) > x', timeoutMs: 60_000 })).toEqual({
     code: 0,
     stdout: '$(id) > x',
     stderr: '',
   })
-  const { code, stderr } = await exec.run('ls', [`${dir}/; true`], { timeoutMs: 5000 })
+  const { code, stderr } = await exec.run('ls', [`${dir}/; true`], { timeoutMs: 60_000 })
   expect(code).not.toBe(0)
   expect(stderr).toContain('; true')
 })
 
 test('a missing program, a hanging one and a talkative one are errors of their own', async () => {
-  await expect(exec.run('no-such-program', [], { timeoutMs: 5000 })).rejects.toMatchObject({
+  await expect(exec.run('no-such-program', [], { timeoutMs: 60_000 })).rejects.toMatchObject({
     code: 'program_missing',
     message: 'no-such-program is not installed',
   })
   await expect(exec.run('sleep', ['60'], { timeoutMs: 50 })).rejects.toMatchObject({ code: 'exec_timeout' })
-  const loud = exec.run('cat', ['/dev/zero'], { timeoutMs: 5000, maxOutput: 100_000 })
+  const loud = exec.run('cat', ['/dev/zero'], { timeoutMs: 60_000, maxOutput: 100_000 })
   await expect(loud).rejects.toMatchObject({ code: 'exec_output' })
 })
 
 test('programs see nothing of our environment', async () => {
   process.env.POSTERN_ADMIN_PASSWORD = 'secret-of-the-test'
-  const { stdout } = await exec.run('env', [], { timeoutMs: 5000 })
+  const { stdout } = await exec.run('env', [], { timeoutMs: 60_000 })
   delete process.env.POSTERN_ADMIN_PASSWORD
   expect(stdout).not.toContain('secret-of-the-test')
   expect(stdout).toContain('LC_ALL=C')
@@ -72,7 +72,7 @@ test('a stream gives lines until it is stopped, and says why it could not begin'
 })
 
 test('a prefix goes before every program', async () => {
-  const { stdout } = await createExec(['env', 'PLACE=lab']).run('env', [], { timeoutMs: 5000 })
+  const { stdout } = await createExec(['env', 'PLACE=lab']).run('env', [], { timeoutMs: 60_000 })
   expect(stdout).toContain('PLACE=lab')
 })
 

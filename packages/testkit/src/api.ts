@@ -83,7 +83,7 @@ export function callApi(socketPath: string, token: string, method: string, path:
     ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
   }
   return new Promise<Answer>((resolve, reject) => {
-    const call = request({ socketPath, method, path, headers, timeout: 10_000 }, (response) => {
+    const call = request({ socketPath, method, path, headers, timeout: 30_000 }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {

@@ -8,7 +8,7 @@ export interface Finished {
 }
 
 /** Runs a program to its end. Never a shell; ended after `timeoutMs`. */
-export function run(argv: readonly string[], { input = '', timeoutMs = 20_000 } = {}): Promise<Finished> {
+export function run(argv: readonly string[], { input = '', timeoutMs = 60_000 } = {}): Promise<Finished> {
   const [program = '', ...args] = argv
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL' })

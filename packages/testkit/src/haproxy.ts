@@ -7,7 +7,7 @@ export function haproxyCommand(installation: Installation, command: string): Pro
   return new Promise((resolve, reject) => {
     const socket = connect(`${installation.paths.haproxyDir}/admin.sock`)
     let answer = ''
-    socket.setEncoding('utf8').setTimeout(5000, () => socket.destroy(new Error('HAProxy did not answer')))
+    socket.setEncoding('utf8').setTimeout(20_000, () => socket.destroy(new Error('HAProxy did not answer')))
     socket.on('data', (chunk: string) => {
       answer += chunk
     })

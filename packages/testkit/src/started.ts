@@ -2,7 +2,7 @@ import type { Running } from './exec.ts'
 import { until } from './until.ts'
 
 /** From the start of a program to its first answer, in ms: also on a machine that has much else to do. */
-const START_TIMEOUT = 60_000
+const START_TIMEOUT = 120_000
 
 const ENDED = Symbol('ended')
 

@@ -139,7 +139,7 @@ test('one that the tunnel is about to have is looked for often', async () => {
 
 test('one fping for all, ended with the observer', async () => {
   const count = async () => {
-    const { stdout } = await edge.exec.run('ps', ['-eo', 'args'], { timeoutMs: 5000 })
+    const { stdout } = await edge.exec.run('ps', ['-eo', 'args'], { timeoutMs: 60_000 })
     return stdout.split('\n').filter((line) => line.startsWith('fping') && line.includes(edge.interface))
       .length
   }

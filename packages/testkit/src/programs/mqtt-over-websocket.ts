@@ -27,4 +27,4 @@ socket.on('error', (error) => {
   console.error(error.message)
   process.exit(1)
 })
-setTimeout(() => process.exit(1), 5000)
+setTimeout(() => process.exit(1), 20_000)

@@ -72,7 +72,7 @@ async function tcp(from: Lab, source: string, host: string, port: number): Promi
   const script = `
     const s = require('node:net').connect({ host: '${host}', port: ${port}, localAddress: '${source}' })
     s.setTimeout(700, () => s.destroy()).on('error', () => 0).on('data', (d) => process.stdout.write(d))`
-  const { stdout } = await from.exec.run(process.execPath, ['-e', script], { timeoutMs: 10_000 })
+  const { stdout } = await from.exec.run(process.execPath, ['-e', script], { timeoutMs: 60_000 })
   return stdout || 'nothing'
 }
 
@@ -82,7 +82,7 @@ async function udp(from: Lab, source: string, host: string, port: number): Promi
     s.on('message', () => (process.stdout.write('answer'), s.close())).bind(0, '${source}')
     s.send('x', ${port}, '${host}')
     setTimeout(() => process.exit(), 700)`
-  const { stdout } = await from.exec.run(process.execPath, ['-e', script], { timeoutMs: 10_000 })
+  const { stdout } = await from.exec.run(process.execPath, ['-e', script], { timeoutMs: 60_000 })
   return stdout || 'nothing'
 }
 

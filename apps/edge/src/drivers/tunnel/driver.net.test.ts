@@ -325,6 +325,6 @@ async function endpointOf(publicKey: string): Promise<string | undefined> {
 }
 
 async function publicKeyOf(privateKey: string): Promise<string> {
-  const { stdout } = await lab.exec.run('wg', ['pubkey'], { input: privateKey, timeoutMs: 5000 })
+  const { stdout } = await lab.exec.run('wg', ['pubkey'], { input: privateKey, timeoutMs: 60_000 })
   return stdout.trim()
 }

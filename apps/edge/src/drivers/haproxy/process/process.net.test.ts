@@ -56,7 +56,7 @@ describe('a HAProxy that runs', () => {
     })
     expect(await readFile(`/proc/${pid}/status`, 'utf8')).not.toMatch(/^Uid:\t0\t/m)
     const { stdout } = await createExec().run('find', [lab.paths.certificates, '-perm', '/077'], {
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     })
     expect(stdout).toBe('')
   })

@@ -149,7 +149,7 @@ test('nor does the answer to a WebSocket leave anything behind, and trailers are
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${CONSOLE}\r\n`
   const upgrade =
     'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
-  const socket = await sendRaw(lab.httpsPort, request('/raw/socket') + upgrade, { silence: 300 })
+  const socket = await sendRaw(lab.httpsPort, request('/raw/socket') + upgrade, { silence: 3000 })
   expect(socket).toMatch(/^HTTP\/1.1 101 /)
   expect(socket).not.toMatch(/set-cookie|strict-transport/i)
   const trailed = await sendRaw(lab.httpsPort, `${request('/raw/trailers')}Connection: close\r\n\r\n`)

@@ -25,7 +25,7 @@ function shakeHands(version: SecureVersion, more: { ciphers?: string; session?: 
   return new Promise<Handshake | undefined>((resolve) => {
     const options = { minVersion: version, maxVersion: version, rejectUnauthorized: false, ...more }
     const socket: TLSSocket = connect({ port: lab.httpsPort, host: '127.0.0.1', ...options })
-    socket.setTimeout(5000, () => socket.destroy())
+    socket.setTimeout(20_000, () => socket.destroy())
     let session: Buffer | undefined
     socket.on('session', (given: Buffer) => {
       session = given
