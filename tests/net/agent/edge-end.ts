@@ -4,9 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { AgentConfig } from '@postern/contract/agent'
 import { must } from '@postern/testkit/exec'
+import type { FakeNode } from '@postern/testkit/fake-agent-server'
 import type { Namespace } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
-import type { EdgeServerState, FromEdgeServer, ToEdgeServer } from './edge-server.ts'
+import type { FromEdgeServer, ToEdgeServer } from './edge-server.ts'
 
 const SERVER = fileURLToPath(new URL('edge-server.ts', import.meta.url))
 
@@ -15,7 +16,7 @@ export const TOKEN = 'pn_lab-token-1234567890'
 /** What an agent speaks to, in a namespace: the tunnel's other end and the server's endpoints, as a test wants them. */
 export async function startEdgeEnd(space: Namespace, directory: string, link: string) {
   const config = await makeTunnel(space, directory, link)
-  let state: EdgeServerState = { token: TOKEN, config, refusal: null }
+  let node: FakeNode = { token: TOKEN, config, isRevoked: false }
   let server: ChildProcess | undefined
   const calls: Extract<FromEdgeServer, { type: 'call' }>[] = []
 
@@ -26,7 +27,7 @@ export async function startEdgeEnd(space: Namespace, directory: string, link: st
       if (message.type === 'call') calls.push(message)
     })
     await heard(server, 'ready')
-    await tell({ type: 'state', state })
+    await tell({ type: 'node', node })
   }
 
   /** @returns how many agents are connected */
@@ -42,11 +43,11 @@ export async function startEdgeEnd(space: Namespace, directory: string, link: st
     calls,
     startServer,
     tell,
-    config: () => state.config,
+    config: () => node.config,
     /** Changes what the server answers; agents hear of it only with a hint. */
-    async change(changes: Partial<Omit<EdgeServerState, 'config'>> & { config?: Partial<AgentConfig> }) {
-      state = { ...state, ...changes, config: { ...state.config, ...changes.config } }
-      await tell({ type: 'state', state })
+    async change(changes: Partial<Omit<FakeNode, 'config'>> & { config?: Partial<AgentConfig> }) {
+      node = { ...node, ...changes, config: { ...node.config, ...changes.config } }
+      await tell({ type: 'node', node })
     },
     async stopServer() {
       if (server?.kill('SIGKILL')) await once(server, 'exit')
