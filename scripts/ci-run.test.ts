@@ -17,7 +17,7 @@ function runWith(npm: string): [line: string | undefined, code: number | null] {
   writeFileSync(join(dir, 'npm'), `#!/bin/sh\n[ "$*" = test ] || exit 99\n${npm}\n`)
   chmodSync(join(dir, 'npm'), 0o755)
   const env = { ...process.env, PATH: `${dir}:${process.env.PATH}` }
-  const { stdout, status } = spawnSync(RUN, { env, encoding: 'utf8', timeout: 20_000 })
+  const { stdout, status } = spawnSync(RUN, { env, encoding: 'utf8', timeout: 60_000 })
   return [stdout.trimEnd().split('\n').at(-1), status]
 }
 

@@ -15,7 +15,7 @@ function take(env: Record<string, string>): unknown {
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', SCRIPT], {
     env,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 60_000,
   })
   return JSON.parse(stdout)
 }

@@ -45,7 +45,7 @@ test('one that crashes later is started again', async () => {
   await program.ready
   expect(await promise).toBe('SIGKILL')
   await program.stop()
-}, 15_000)
+})
 
 test('one that ignores the polite signal is ended all the same', async () => {
   const { program } = programOf(
@@ -53,4 +53,4 @@ test('one that ignores the polite signal is ended all the same', async () => {
   )
   await program.ready
   await program.stop()
-}, 15_000)
+})

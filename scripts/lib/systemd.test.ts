@@ -25,7 +25,7 @@ test('systemd accepts the units as they are written', () => {
     ['verify', '--recursive-errors=no', ...files],
     {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 60_000,
     },
   )
   rmSync(dir, { recursive: true })
@@ -42,7 +42,7 @@ test.each([
   const file = join(dir, name)
   writeFileSync(file, renderUnit(template(name), values))
   const args = ['security', '--offline=yes', `--threshold=${threshold}`, '--no-pager', file]
-  const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8', timeout: 15_000 })
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8', timeout: 60_000 })
   rmSync(dir, { recursive: true })
   expect(stdout + stderr).toContain(`Overall exposure level for ${name}`)
   expect(status, stdout).toBe(0)

@@ -298,7 +298,7 @@ describe('a part that fails', () => {
     )
   })
 
-  test('HAProxy dies between two applies: said at once', async () => {
+  test('HAProxy dies between two applies: said', async () => {
     const fake = await serve()
     const { haproxy } = await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)

@@ -90,7 +90,7 @@ test('a node in the tunnel is seen with its address, its bytes and its answers',
   await until('the figures again', () => figures.length > 2)
 })
 
-test('one that no longer answers is not reachable within seconds, and is again when it answers', async () => {
+test('one that no longer answers is not reachable, and is again when it answers', async () => {
   observe()
   await until('the node', () => latest(1)?.reachable)
   await node.must('ip', 'addr', 'del', `${peer.address4}/16`, 'dev', node.interface)
