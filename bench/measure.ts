@@ -8,6 +8,12 @@ export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
 }
 
+/** All but the slowest hundredth are as quick as this. */
+export function slowest(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
+}
+
 export interface Work {
   /** What is measured. */
   run(): Promise<unknown>

@@ -3,8 +3,8 @@ export const SIZES = {
   nodes: { heavy: 10_000, light: 100 },
   services: { heavy: 20_000, light: 100 },
   /** Of an installation with a real edge. */
-  routes: { heavy: 20_000, light: 10 },
-  certificates: { heavy: 500, light: 10 },
+  routes: { heavy: 20_000, medium: 5_000, light: 10 },
+  certificates: { heavy: 500, medium: 200, light: 10 },
 } as const
 
 /** How often things are done; the short run is for every change of the code, the long one for its figures. */

@@ -1,42 +1,60 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { must } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
 import { processorMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
 import * as z from 'zod/mini'
 import type { Measured } from '../figures.ts'
-import { median } from '../measure.ts'
+import { median, slowest } from '../measure.ts'
 import { type Effort, SIZES } from '../sizes.ts'
-import type { FullInstallation } from './full-installation.ts'
+import { type FullInstallation, LOAD_PATH } from './full-installation.ts'
 
 const PROGRAM = fileURLToPath(new URL('../programs/change-routes.ts', import.meta.url))
-const TIMEOUT_MS = 60_000
-const Times = z.array(z.number())
+const TIMEOUT_MS = 120_000
+const Times = z.object({ created: z.array(z.number()), changed: z.array(z.number()) })
 
 interface Costs {
-  visible: number
+  created: number[]
+  changed: number[]
   edge: number
   server: number
   restart: number
+  killed: number
+  megabytes: number
 }
 
-/** Changes of one route in an installation that first has few and then many others. */
+/** Changes of one route in an installation that has few others, more, and many. */
 export async function measureChanges(full: FullInstallation, effort: Effort): Promise<Measured[]> {
-  await full.grow(SIZES.routes.light, SIZES.certificates.light)
-  const light = await costsOf(full, effort)
-  await full.grow(SIZES.routes.heavy, SIZES.certificates.heavy)
-  const heavy = await costsOf(full, effort)
-  const figure = (name: string, key: keyof Costs): Measured => ({
+  const at = async (size: keyof typeof SIZES.routes) => {
+    await full.grow(SIZES.routes[size], SIZES.certificates[size])
+    return await costsOf(full, effort)
+  }
+  const [light, medium, heavy] = [await at('light'), await at('medium'), await at('heavy')]
+  const figure = (
+    name: string,
+    a: Costs,
+    b: Costs,
+    cost: (costs: Costs) => number,
+    unit = 'ms',
+  ): Measured => ({
     name,
-    heavy: heavy[key],
-    light: light[key],
-    unit: 'ms',
+    heavy: cost(a),
+    light: cost(b),
+    unit,
   })
   return [
-    figure('route: until a visitor sees it', 'visible'),
-    figure('route: processor time of the edge', 'edge'),
-    figure('route: processor time of the server', 'server'),
-    figure('edge: restart until applied', 'restart'),
+    figure('route: until a visitor sees it', heavy, light, ({ created }) => median(created)),
+    figure('route: created, in the middle', heavy, medium, ({ created }) => median(created)),
+    figure('route: created, the slowest', heavy, medium, ({ created }) => slowest(created)),
+    figure('route: changed, in the middle', heavy, medium, ({ changed }) => median(changed)),
+    figure('route: changed, the slowest', heavy, medium, ({ changed }) => slowest(changed)),
+    figure('route: processor time of the edge', heavy, light, ({ edge }) => edge),
+    figure('route: processor time of the server', heavy, light, ({ server }) => server),
+    figure('edge: restart until applied', heavy, light, ({ restart }) => restart),
+    figure('all: killed until a visitor is answered', medium, light, ({ killed }) => killed),
+    figure('all: memory of server and edge', heavy, light, ({ megabytes }) => megabytes, 'MB'),
   ]
 }
 
@@ -45,17 +63,20 @@ async function costsOf(full: FullInstallation, effort: Effort): Promise<Costs> {
   await changeRoutes(full, 2)
   const before = { edge: processorMs(edge.pid), server: processorMs(server.pid) }
   const times = await changeRoutes(full, effort.routes)
-  // Each round publishes a route and removes it.
-  const changes = 2 * effort.routes
+  // Each round publishes a route, changes it and removes it.
+  const changes = 3 * effort.routes
+  const megabytes = residentMegabytes(edge.pid) + residentMegabytes(server.pid)
   return {
-    visible: median(times),
+    ...times,
     edge: (processorMs(edge.pid) - before.edge) / changes,
     server: (processorMs(server.pid) - before.server) / changes,
+    megabytes,
     restart: await timeRestart(full),
+    killed: await timeKilled(full),
   }
 }
 
-async function changeRoutes(full: FullInstallation, rounds: number): Promise<number[]> {
+async function changeRoutes(full: FullInstallation, rounds: number): Promise<z.infer<typeof Times>> {
   const { lab, installation, node, domain } = full
   const order = {
     socketPath: installation.paths.serverSocket,
@@ -81,4 +102,24 @@ async function timeRestart({ installation }: FullInstallation): Promise<number> 
   installation.startEdge()
   await until('the edge to apply the state', () => isApplied(api), { timeoutMs: TIMEOUT_MS, everyMs: 5 })
   return performance.now() - start
+}
+
+/** Server, edge and HAProxy end without a word, and server and edge are started again. */
+async function timeKilled({ lab, installation, domain }: FullInstallation): Promise<number> {
+  const proxy = installation.haproxyPid()
+  await Promise.all([installation.edge.stop('SIGKILL'), installation.server.stop('SIGKILL')])
+  process.kill(proxy, 'SIGKILL')
+  const start = performance.now()
+  installation.startEdge()
+  const started = installation.startServer()
+  const isAnswered = async () => (await visit(lab.visitor, `https://${domain}${LOAD_PATH}`)).status === 200
+  await until('a visitor to be answered', isAnswered, { timeoutMs: TIMEOUT_MS, everyMs: 5 })
+  const ms = performance.now() - start
+  await started
+  await until('the edge to apply the state', () => isApplied(installation.api), { timeoutMs: TIMEOUT_MS })
+  return ms
+}
+
+function residentMegabytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

