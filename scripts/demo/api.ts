@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathOf } from '@postern/contract/endpoint'
+import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
 import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
 
@@ -12,23 +12,20 @@ export interface Api {
 }
 
 export async function signIn(origin: string, username: string, password: string): Promise<Api> {
-  const login = await call(origin, '', 'POST', endpoints.login.path, { username, password })
+  const login = await call(origin, '', endpoints.login, {}, { username, password })
   const { token } = endpoints.login.answer.parse(login)
-  const get = (path: string) => call(origin, token, 'GET', path)
-  const post = (path: string, body: unknown) => call(origin, token, 'POST', path, body)
+  const ask = (endpoint: Endpoint, params = {}, body?: unknown) => call(origin, token, endpoint, params, body)
   return {
-    getConfig: async () => endpoints.config.answer.parse(await get(endpoints.config.path)),
+    getConfig: async () => endpoints.config.answer.parse(await ask(endpoints.config)),
     createNode: async (name) =>
-      endpoints.createNode.answer.parse(await post(endpoints.createNode.path, { name })),
-    async publish(nodeId, form) {
-      const path = pathOf(endpoints.createHttpService, { nodeId })
-      return endpoints.createHttpService.answer.parse(await post(path, form))
-    },
+      endpoints.createNode.answer.parse(await ask(endpoints.createNode, {}, { name })),
+    publish: async (nodeId, form) =>
+      endpoints.createHttpService.answer.parse(await ask(endpoints.createHttpService, { nodeId }, form)),
     async untilLive({ nodeId, id, name }) {
-      const path = pathOf(endpoints.getService, { nodeId, type: 'http', id })
       const deadline = performance.now() + 15_000
       for (;;) {
-        const { state } = endpoints.getService.answer.parse(await get(path))
+        const service = await ask(endpoints.getService, { nodeId, type: 'http', id })
+        const { state } = endpoints.getService.answer.parse(service)
         if (state.phase === 'live') return
         if (performance.now() > deadline)
           throw new Error(`${name} is not live: ${state.problem ?? state.phase}`)
@@ -41,10 +38,12 @@ export async function signIn(origin: string, username: string, password: string)
 async function call(
   origin: string,
   token: string,
-  method: string,
-  path: string,
+  endpoint: Endpoint,
+  params: Record<string, string | number>,
   body?: unknown,
 ): Promise<unknown> {
+  const { method } = endpoint
+  const path = pathOf(endpoint, params)
   const response = await fetch(`${origin}${path}`, {
     method,
     headers: {

@@ -50,13 +50,11 @@ function failureOf(error: unknown): View {
   return { state: 'failed', outcome, problem: messageOf(error) }
 }
 
-/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
-export function createDaemon(options: DaemonOptions) {
+/** Applies what is wanted, and checks that traffic passes. */
+function createKeeper(options: DaemonOptions) {
   const { configuration, tunnel, endpoint, dns, now, log } = options
   const { held } = configuration
   const retryBackoff = createBackoff({ first: 1000, most: 60_000, random: options.random })
-  let wake: () => void = () => undefined
-  let status: DaemonStatus | undefined
   let notes: string[] = []
   let applied = { wanted: undefined as Wanted | undefined, at: 0, changedAt: 0 }
   let outside: string[] = []
@@ -129,8 +127,29 @@ export function createDaemon(options: DaemonOptions) {
     return await observe(wanted)
   }
 
+  return {
+    converge: () => converge().catch(failureOf),
+    /** What could not be done although the tunnel is up, in words. */
+    notes: () => notes,
+    pauseLength(state: AgentState): number {
+      if (state === 'online') return ONLINE_PAUSE
+      if (misses > 0 && !isBroken()) return UNSURE_PAUSE
+      return now() - applied.changedAt < RECENTLY ? RECENT_PAUSE : BROKEN_PAUSE
+    },
+  }
+}
+
+/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
+export function createDaemon(options: DaemonOptions) {
+  const { configuration, dns, now, log } = options
+  const { held } = configuration
+  const keeper = createKeeper(options)
+  let wake: () => void = () => undefined
+  let status: DaemonStatus | undefined
+
   async function publish({ state, outcome, problem }: View): Promise<void> {
     const { wanted, serverReachable } = held
+    const notes = keeper.notes()
     const next: DaemonStatus = {
       version: options.version,
       state,
@@ -149,15 +168,9 @@ export function createDaemon(options: DaemonOptions) {
     await options.writeStatus(next)
   }
 
-  function pauseLength(state: AgentState): number {
-    if (state === 'online') return ONLINE_PAUSE
-    if (misses > 0 && !isBroken()) return UNSURE_PAUSE
-    return now() - applied.changedAt < RECENTLY ? RECENT_PAUSE : BROKEN_PAUSE
-  }
-
   async function round(): Promise<AgentState> {
     await configuration.readWhenDue()
-    const view = await converge().catch(failureOf)
+    const view = await keeper.converge()
     await publish(view)
     return view.state
   }
@@ -175,7 +188,7 @@ export function createDaemon(options: DaemonOptions) {
         const state = await round()
         if (signal.aborted) break
         // Nothing is awaited from here to the pause, so no hint is lost in between.
-        const length = Math.min(configuration.dueIn(), pauseLength(state))
+        const length = Math.min(configuration.dueIn(), keeper.pauseLength(state))
         const before = now()
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, length)

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { findIp, formatIp, isIp } from '@postern/net/ip'
 import { messageOf } from '../errors.ts'
 import { networkReason } from './http.ts'
@@ -7,21 +8,14 @@ const PATIENCE = 10_000
 const MOST = 16
 
 /** The address of the server's end, chosen among those that its name has. */
-export interface Endpoint {
-  /** Resolves the name again, and takes the next address when `moveOn` is set. @returns a problem in words. */
-  refresh(host: string, moveOn: boolean): Promise<string | undefined>
-  /** The chosen address, or undefined while the name has never resolved. */
-  current(): string | undefined
-  all(): readonly string[]
-}
-
-export function createEndpoint(listAddresses: (host: string) => Promise<string[]>): Endpoint {
+export function createEndpoint(listAddresses: (host: string) => Promise<string[]>) {
   let name = ''
   let known: string[] = []
   let chosen: string | undefined
 
   return {
-    async refresh(host, moveOn) {
+    /** Resolves the name again, and takes the next address when `moveOn` is set. @returns a problem in words. */
+    async refresh(host: string, moveOn: boolean): Promise<string | undefined> {
       const isNew = host !== name
       try {
         const found = await listAddresses(host)
@@ -38,15 +32,22 @@ export function createEndpoint(listAddresses: (host: string) => Promise<string[]
         return networkReason(host, error) || messageOf(error)
       }
     },
+    /** The chosen address, or undefined while the name has never resolved. */
     current: () => chosen,
-    all: () => known,
+    all: (): readonly string[] => known,
   }
 }
+export type Endpoint = ReturnType<typeof createEndpoint>
 
 /** A host's addresses, in the order to try them. @throws the resolver's error, or a timeout */
 export async function listAddresses(host: string): Promise<string[]> {
   if (isIp(host)) return [host]
-  const found = await withTimeout(lookup(host, { all: true, verbatim: true }), PATIENCE)
+  // The system's resolver cannot be cancelled; a late answer is ignored.
+  const found = await Promise.race([
+    lookup(host, { all: true, verbatim: true }),
+    pause(PATIENCE, undefined, { ref: false }),
+  ])
+  if (!found) throw new LookupTimeoutError('the name server does not answer')
   return found.slice(0, MOST).flatMap(({ address }) => {
     const ip = findIp(address)
     return ip ? [formatIp(ip)] : []
@@ -55,17 +56,4 @@ export async function listAddresses(host: string): Promise<string[]> {
 
 class LookupTimeoutError extends Error {
   readonly code = 'EAI_AGAIN'
-}
-
-/** The system's resolver cannot be cancelled; a late answer is ignored. */
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LookupTimeoutError('the name server does not answer')), timeoutMs)
-  })
-  try {
-    return await Promise.race([work, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
 }
