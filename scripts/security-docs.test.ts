@@ -14,13 +14,13 @@ interface NamedTest {
 const named: NamedTest[] = [...TEXT.matchAll(/`([\w./-]+\.test\.tsx?) › ([^`]+)`/g)].map(
   ([, file = '', title = '']) => ({ file, title }),
 )
-/** What stands in a list or in the table of intruders is a claim. */
+/** Each entry of a list or of the table of intruders is a claim. */
 const claims = TEXT.split('\n').filter((line) => /^\| \*\*|^- \*\*/.test(line))
 
 test.each(named)('$file › $title exists', ({ file, title }) => {
   const source = readFileSync(join(ROOT, file), 'utf8').replaceAll("\\'", "'")
   const starts = ["'", '"', '`'].map((quote) => `(${quote}${title}${quote}`)
-  // A long title stands on a line of its own.
+  // A long title is on its own line.
   expect(starts.some((start) => source.replace(/\(\s+/g, '(').includes(start))).toBe(true)
 })
 

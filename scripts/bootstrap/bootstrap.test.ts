@@ -49,7 +49,7 @@ test('the hash changes with contents and names, and not with tests and results',
   expect(hashOf(dir, ['app'])).not.toBe(second)
 })
 
-test('a failure is told by its last telling line', () => {
+test('the reason of a failure is the last line that names one', () => {
   const log = 'Reading package lists...\nE: Unable to locate package haproxx\nsome more\n'
   expect(reasonIn(log)).toBe('E: Unable to locate package haproxx')
   expect(reasonIn('only this\n\n')).toBe('only this')

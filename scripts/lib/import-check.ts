@@ -44,7 +44,7 @@ function reasonOf(rule: string): string {
 function forbidden(rule: ImportRule, index: number): IRegularForbiddenRuleType {
   const { only, never = [], except = [] } = rule
   const from = { path: anyOf(rule.from), pathNot: [TEST, ...except.map(pattern)].join('|') }
-  // A star stands for one folder, and what lies in the same one is never meant.
+  // A star stands for one folder; files of the same folder may always import each other.
   const own = rule.from.map((place) => pattern(place).replace('([^/]+)', '$1'))
   const isStarred = rule.from.some((place) => place.includes('*'))
   const to = only
@@ -55,7 +55,7 @@ function forbidden(rule: ImportRule, index: number): IRegularForbiddenRuleType {
 
 const anyOf = (places: readonly string[]) => places.map(pattern).join('|')
 
-/** As dependency-cruiser resolves it: npm's packages lie in node_modules, Node's own modules have bare names. */
+/** As dependency-cruiser resolves it: npm's packages are in node_modules, Node's own modules have bare names. */
 function pattern(place: string): string {
   const escaped = place
     .replace(/^(npm|node):/, '')

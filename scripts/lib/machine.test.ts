@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findEdgeObstacle, listMissingCapabilities } from './machine.ts'
 
-test('a container without network administration is told which capability it lacks', () => {
+test('says which capability a container without network administration lacks', () => {
   expect(listMissingCapabilities('Name:\tnode\nCapEff:\t00000000a80425fb\n')).toEqual(['CAP_NET_ADMIN'])
   expect(listMissingCapabilities('CapEff:\t000001ffffffffff\n')).toEqual([])
   expect(listMissingCapabilities('CapEff:\t0000000000000000\n')).toHaveLength(5)

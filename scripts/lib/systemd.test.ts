@@ -37,7 +37,7 @@ test('systemd accepts the units as they are written', () => {
 test.each([
   ['postern-server.service', 13],
   ['postern-edge.service', 32],
-])('%s is shut in as far as it can bear', (name, threshold) => {
+])('%s is as confined as it can be', (name, threshold) => {
   const dir = mkdtempSync(join(tmpdir(), 'units-'))
   const file = join(dir, name)
   writeFileSync(file, renderUnit(template(name), values))
@@ -48,7 +48,7 @@ test.each([
   expect(status, stdout).toBe(0)
 })
 
-test('the edge leaves its children alive, and the server is nobody', () => {
+test('the edge leaves its children alive, and the server runs without rights', () => {
   const [server, edge] = UNITS.map((name) => renderUnit(template(name), values))
   expect(edge).toContain('\nKillMode=process\n')
   expect(edge).not.toMatch(/^User=/m)

@@ -78,7 +78,7 @@ test('pauses double up to a minute while the server is away, and what was held s
   })
 })
 
-test('a refused token is told, asked about rarely, and forgotten when it holds again', async () => {
+test('a rejected token is reported, asked about rarely, and forgotten once it works again', async () => {
   const { world, reader } = lab()
   world.failure = 'token-refused'
   await reader.readWhenDue()
