@@ -5,12 +5,13 @@ import type { Context } from './context.ts'
 import { serveConsole } from './http/console.ts'
 import { answerBadAddress, answerError } from './http/errors.ts'
 import { type AppOptions, addHooks } from './http/hooks.ts'
-import { StreamRegistry } from './http/sse.ts'
+import type { EventStream } from './http/sse.ts'
 import { ROUTES } from './routes/index.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    streams: StreamRegistry
+    /** All that are open, so that stopping ends them. */
+    streams: Set<EventStream>
   }
 }
 
@@ -33,10 +34,12 @@ export async function buildApp(context: Context, { trustForwarded }: AppOptions)
     forceCloseConnections: true,
     frameworkErrors: answerBadAddress,
   })
-  const streams = new StreamRegistry()
+  const streams = new Set<EventStream>()
   app.decorate('context', context)
   app.decorate('streams', streams)
-  app.addHook('preClose', async () => streams.closeAll())
+  app.addHook('preClose', async () => {
+    for (const stream of [...streams]) stream.close()
+  })
   app.setErrorHandler(answerError)
   parseEmptyBodies(app)
   await app.register(helmet, HELMET)

@@ -31,33 +31,10 @@ interface StreamCall {
   reply: FastifyReply
 }
 
-/** All open streams of one server, so that stopping ends them. */
-export class StreamRegistry {
-  readonly #open = new Set<EventStream>()
-
-  /** @throws UnavailableError when there are too many. */
-  add(stream: EventStream): void {
-    this.#open.add(stream)
-    stream.onClose(() => this.#open.delete(stream))
-  }
-
-  get isFull(): boolean {
-    return this.#open.size >= MAX_STREAMS
-  }
-
-  get size(): number {
-    return this.#open.size
-  }
-
-  closeAll(): void {
-    for (const stream of [...this.#open]) stream.close()
-  }
-}
-
 /** Takes over the reply and sends the headers at once. @throws UnavailableError when too many are open. */
 export function openStream({ context, caller, reply }: StreamCall): EventStream {
   const { streams } = reply.server
-  if (streams.isFull) throw new UnavailableError('Too many streams are open')
+  if (streams.size >= MAX_STREAMS) throw new UnavailableError('Too many streams are open')
   const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
   reply.hijack()
   const { raw } = reply
@@ -68,6 +45,7 @@ export function openStream({ context, caller, reply }: StreamCall): EventStream 
   raw.flushHeaders()
   const stream = createStream(reply)
   streams.add(stream)
+  stream.onClose(() => streams.delete(stream))
   endWithSession(context, caller, stream)
   if (reply.request.method === 'HEAD') stream.close()
   return stream

@@ -1,10 +1,12 @@
 import { endpoints } from '@postern/contract/endpoints'
+import type { NodeQuery } from '@postern/contract/nodes'
 import type { FastifyInstance } from 'fastify'
+import type { Touched } from '../changes/live.ts'
 import type { Context } from '../context.ts'
+import { NotFoundError } from '../core/errors.ts'
 import { getNodeFile } from '../core/nodes/keys.ts'
 import { listNodes } from '../core/nodes/list.ts'
 import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes/nodes.ts'
-import { nodeListTopic, nodeTopic } from '../core/nodes/topics.ts'
 import type { Topic } from '../core/streams/feeds.ts'
 import { type Call, formRoute, route } from '../http/route.ts'
 import { type EventStream, openStream } from '../http/sse.ts'
@@ -52,4 +54,39 @@ function followTopic(context: Context, stream: EventStream, topic: Topic): void 
   })
   stream.onDrain(() => following.resume())
   stream.onClose(() => following.stop())
+}
+
+/** The rows of a page of nodes. */
+function nodeListTopic(context: Context, query: NodeQuery): Topic {
+  return {
+    key: `nodes ${JSON.stringify(query)}`,
+    concerns: (hint) => hint.kind === 'figures' || hint.kind === 'changed',
+    async compute() {
+      const list = await listNodes(context, query)
+      return JSON.stringify(Array.isArray(list) ? list : list.data)
+    },
+  }
+}
+
+/** One node, until it is deleted. */
+function nodeTopic(context: Context, id: number): Topic {
+  return {
+    key: `node ${id}`,
+    concerns: (hint) =>
+      (hint.kind === 'figures' && hint.nodes.includes(id)) ||
+      (hint.kind === 'changed' && touches(hint.touched, id)),
+    compute: async () => {
+      try {
+        return JSON.stringify(await getNode(context, id))
+      } catch (error) {
+        if (error instanceof NotFoundError) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** Whether a node's row may be another one: it says how many services it has. */
+function touches({ nodes = [], services = [] }: Touched, id: number): boolean {
+  return nodes.includes(id) || services.some(({ nodeId }) => nodeId === id)
 }

@@ -2,7 +2,7 @@ import type { PortProto, TcpService, TcpServiceForm } from '@postern/contract/se
 import { isServicePort, type Settings } from '@postern/contract/settings'
 import type { Kysely } from 'kysely'
 import { type Database, flag } from '../../db/schema.ts'
-import type { Findings } from '../findings.ts'
+import type { Findings } from '../errors.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
 import type { ServiceKind } from './save.ts'
 
