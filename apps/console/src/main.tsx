@@ -1,6 +1,5 @@
 import './styles/index.css'
 
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createBrowserRouter, RouterProvider } from 'react-router'
@@ -8,10 +7,7 @@ import { createApi } from './api/client.ts'
 import { Console } from './api/context.ts'
 import { routesFor } from './routes.tsx'
 import { createSession } from './stores/session.ts'
-import { ConfirmHost } from './ui/ConfirmHost.tsx'
-import { ToastHost } from './ui/ToastHost.tsx'
-import { toast } from './ui/toast.ts'
-import { randomText } from './util/random.ts'
+import { Toasts, toast } from './ui/Toasts.tsx'
 import { urls } from './util/urls.ts'
 
 const session = createSession({
@@ -19,7 +15,7 @@ const session = createSession({
   storage: localStorage,
   location,
   now: Date.now,
-  makeKey: () => randomText(32),
+  makeKey,
 })
 const api = createApi({
   fetch: (...args) => fetch(...args),
@@ -29,16 +25,9 @@ const api = createApi({
   onRefused: session.end,
   onBadRequest: toast.error,
 })
-const queries = new QueryClient({
-  defaultOptions: { queries: { retry: false } },
-  queryCache: new QueryCache({
-    onError: (error, { queryKey }) => console.error(`Failed to load ${queryKey[0]}: ${error.message}`, error),
-  }),
-})
 const router = createBrowserRouter(routesFor(session))
 
 session.onEnd(() => {
-  queries.clear()
   router.navigate(urls.login()).catch((error: unknown) => {
     console.error('The sign-in page could not be opened', error)
     location.assign(urls.login())
@@ -50,11 +39,14 @@ if (!root) throw new Error('The page has no #root')
 createRoot(root).render(
   <StrictMode>
     <Console value={{ api, session }}>
-      <QueryClientProvider client={queries}>
-        <RouterProvider router={router} />
-        <ConfirmHost />
-        <ToastHost />
-      </QueryClientProvider>
+      <RouterProvider router={router} />
+      <Toasts />
     </Console>
   </StrictMode>,
 )
+
+/** 32 random bytes as hexadecimal digits. */
+function makeKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

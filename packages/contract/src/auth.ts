@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { missing } from './fields.ts'
 import { LIMITS } from './limits.ts'
-import { MESSAGES } from './messages.ts'
+import { MESSAGES, missing } from './messages.ts'
 
 const credential = (max: number) =>
   z.string(missing(MESSAGES.required)).check(z.minLength(1, MESSAGES.required), z.maxLength(max))

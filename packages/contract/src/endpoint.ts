@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { ROLES, type Role } from './auth.ts'
-import { idText } from './fields.ts'
 
 /**
  * By what a caller is known. `session`: a console user (bearer; the cookie on GET and HEAD only). `download`: the same,
@@ -48,7 +47,6 @@ export function pathOf(endpoint: Endpoint, params: Record<string, string | numbe
 
 export const nothing = z.strictObject({})
 export const deleted = z.object({ id: z.number() })
-export const byId = z.object({ id: idText })
 
 export const ADMINS: readonly Role[] = ['admin']
 /** Looking at something, following it, and changing it. */

@@ -5,7 +5,7 @@ import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
 import { isServicePath, normaliseServicePath } from '@postern/net/service-path'
 import * as z from 'zod/mini'
 import { LIMITS } from './limits.ts'
-import { MESSAGES } from './messages.ts'
+import { MESSAGES, missing } from './messages.ts'
 
 /** `null`, `""` and an absent optional field mean the same: null. */
 export function blankable<O, I>(schema: z.ZodMiniType<O, I>) {
@@ -35,14 +35,6 @@ export const together = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 }
 
-/** Words for a value that is not there. Given as plain text they would answer for every check of the schema. */
-export function missing(words: string) {
-  return {
-    error: ({ code, input }: { code: string; input?: unknown }) =>
-      code === 'invalid_type' && (input === undefined || input === null) ? words : undefined,
-  }
-}
-
 /** Controls, halves of characters, line breaks, and marks that turn a text around or hide in it. */
 const NOT_IN_A_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/u
 
@@ -58,6 +50,7 @@ export const name = z.string(missing(MESSAGES.required)).check(
 export const id = z.int().check(z.positive())
 /** An id in a path or query, where everything is text. */
 export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.transform(Number))
+export const byId = z.object({ id: idText })
 export const port = z.int(MESSAGES.port).check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
 export const time = z.string()
 

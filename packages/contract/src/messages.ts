@@ -28,3 +28,11 @@ export const MESSAGES = {
   gatewayNetworks: 'A gateway needs at least one subnet',
   backendHostRefused: 'this node can only expose its own services: leave the host empty',
 } as const
+
+/** Words for a value that is not there. Given as plain text they would answer for every check of the schema. */
+export function missing(words: string) {
+  return {
+    error: ({ code, input }: { code: string; input?: unknown }) =>
+      code === 'invalid_type' && (input === undefined || input === null) ? words : undefined,
+  }
+}

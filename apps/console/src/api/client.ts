@@ -1,6 +1,6 @@
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { type Endpoint, pathOf } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import { server } from '@postern/contract/endpoints/server'
 import type { Page } from '@postern/contract/lists'
 import type * as z from 'zod/mini'
 import { REQUEST_TIMEOUT } from '../util/constants.ts'
@@ -73,7 +73,7 @@ export function createApi(context: ApiContext) {
     }
   }
 
-  const tickets = createTicketBook(() => call(endpoints.ticket, {}), context)
+  const tickets = createTicketBook(() => call(server.ticket, {}), context)
 
   /**
    * The address of a stream. It gets around, so it carries a ticket that is good for a minute, and not the token.

@@ -1,6 +1,6 @@
 import { ApiError, wordsForError } from '../api/api-error.ts'
 import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
-import { toast } from '../ui/toast.ts'
+import { toast } from '../ui/Toasts.tsx'
 
 interface Deed {
   question: ConfirmOptions

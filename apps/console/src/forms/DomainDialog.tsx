@@ -7,9 +7,9 @@ import { useApi } from '../api/context.ts'
 import { Field } from '../ui/Field.tsx'
 import { FormDialog } from '../ui/FormDialog.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
-import { toast } from '../ui/toast.ts'
-import { TextField } from './bound-fields.tsx'
+import { toast } from '../ui/Toasts.tsx'
 import { SkipValidationField, useSkipOffered } from './SkipValidationField.tsx'
+import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
 
 interface Props {

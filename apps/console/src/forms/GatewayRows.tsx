@@ -1,8 +1,8 @@
 import type { GatewayNetwork, NodeFormInput } from '@postern/contract/nodes'
 import { type Control, useController } from 'react-hook-form'
 import { ListField } from '../ui/ListField.tsx'
-import { TextField } from './bound-fields.tsx'
 import { nextRow } from './node-values.ts'
+import { TextField } from './TextField.tsx'
 import './GatewayRows.css'
 
 interface Props {

@@ -4,9 +4,10 @@ import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { PURPOSES } from '../components/service-card/service-text.ts'
 import { useConfig } from '../hooks/installation.ts'
-import { SelectField, TextField } from './bound-fields.tsx'
+import { SelectField } from './bound-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import { httpServiceValues, NEW_HTTP_SERVICE, previewHttpRoute, schemaForNode } from './service-values.ts'
+import { TextField } from './TextField.tsx'
 
 const PROTOCOLS = [
   { value: 'http', text: 'http://' },

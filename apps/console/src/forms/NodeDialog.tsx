@@ -7,10 +7,11 @@ import { useApi } from '../api/context.ts'
 import { NodeInfoDialog } from '../components/node-info/NodeInfoDialog.tsx'
 import { FormDialog, FormSection } from '../ui/FormDialog.tsx'
 import { Pills } from '../ui/Select.tsx'
-import { toast } from '../ui/toast.ts'
-import { CheckboxField, NumberField, TextField } from './bound-fields.tsx'
+import { toast } from '../ui/Toasts.tsx'
+import { CheckboxField, NumberField } from './bound-fields.tsx'
 import { GatewayRows } from './GatewayRows.tsx'
 import { NEW_NODE, nodeValues, rowsForGateway } from './node-values.ts'
+import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
 
 interface Props {

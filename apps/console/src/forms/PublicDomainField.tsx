@@ -7,8 +7,8 @@ import { keyOf } from '../api/queries.ts'
 import { Autocomplete } from '../ui/Autocomplete.tsx'
 import { Field } from '../ui/Field.tsx'
 import { serverUrls } from '../util/urls.ts'
-import { useBoundField } from './bound-fields.tsx'
 import type { ServiceValues } from './service-values.ts'
+import { useBoundField } from './TextField.tsx'
 
 const LABEL = 'Public Domain'
 

@@ -12,10 +12,11 @@ import { FormDialog, type FormDialogProps, FormSection } from '../ui/FormDialog.
 import { StatusDot } from '../ui/StatusDot.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
 import { Tooltip } from '../ui/Tooltip.tsx'
-import { NumberField, TextField, TextListField } from './bound-fields.tsx'
+import { NumberField, TextListField } from './bound-fields.tsx'
 import { PublicDomainField } from './PublicDomainField.tsx'
 import { SkipValidationField, useSkipOffered } from './SkipValidationField.tsx'
 import { canNameHost, type Route, type ServiceValues } from './service-values.ts'
+import { TextField } from './TextField.tsx'
 import { type FormDeclaration, useFormDialog } from './use-form-dialog.ts'
 import './ServiceForm.css'
 

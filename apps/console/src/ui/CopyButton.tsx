@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { COPIED_DURATION } from '../util/constants.ts'
 import { Button, IconButton } from './Button.tsx'
-import { toast } from './toast.ts'
+import { toast } from './Toasts.tsx'
 import './TextInput.css'
 import './CopyButton.css'
 

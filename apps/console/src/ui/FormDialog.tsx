@@ -36,7 +36,7 @@ export function FormDialog(props: FormDialogProps) {
     >
       <form noValidate onSubmit={onSubmit}>
         <DialogBody>
-          {submitError && <SubmitBanner error={submitError} lead="Not saved." />}
+          {submitError && <SubmitBanner error={submitError} />}
           {children}
         </DialogBody>
         <DialogFoot note={props.footNote}>

@@ -17,16 +17,8 @@ export interface SubmitError {
   reload?: () => Promise<void>
 }
 
-interface Props {
-  error: SubmitError
-  /** What comes before the reason: `Not saved.` */
-  lead?: string
-  /** For one that can be closed. */
-  onClose?: () => void
-}
-
 /** The reason, brought into view. */
-export function SubmitBanner({ error, lead, onClose }: Props) {
+export function SubmitBanner({ error }: { error: SubmitError }) {
   const ref = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new error is brought into view
   useEffect(() => {
@@ -34,14 +26,9 @@ export function SubmitBanner({ error, lead, onClose }: Props) {
   }, [error])
   return (
     <div ref={ref}>
-      <Banner
-        kind="bad"
-        role="alert"
-        action={<SubmitAction error={error} />}
-        {...(onClose ? { onClose } : {})}
-      >
+      <Banner kind="bad" role="alert" action={<SubmitAction error={error} />}>
         <p>
-          {lead && <b>{lead} </b>}
+          <b>Not saved. </b>
           {error.message}
         </p>
         {error.requestId && (

@@ -1,5 +1,6 @@
 import { Domain, DomainForm, DomainList, DomainQuery } from '../domains.ts'
-import { byId, deleted, type Endpoint, look, write } from '../endpoint.ts'
+import { deleted, type Endpoint, look, write } from '../endpoint.ts'
+import { byId } from '../fields.ts'
 
 /** Domains. */
 export const domains = {

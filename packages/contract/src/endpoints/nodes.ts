@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { ADMINS, byId, deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
+import { ADMINS, deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
+import { byId } from '../fields.ts'
 import { CreatedNode, Node, NodeForm, NodeList, NodeQuery, NodeStreamQuery } from '../nodes.ts'
 
 /** Without `replace` a node whose agent has made its own key is refused with the code `agent_key`. */

@@ -1,3 +1,4 @@
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Outlet, ScrollRestoration, useLocation } from 'react-router'
 import { useSession } from '../../api/context.ts'
@@ -5,7 +6,7 @@ import { useHints } from '../../api/use-hints.ts'
 import { CrumbSlot } from '../../components/Page.tsx'
 import { preloadForms } from '../../forms/dialogs.ts'
 import { useSidebarExpanded } from '../../stores/preference.ts'
-import { preloadConfirm } from '../../ui/ConfirmHost.tsx'
+import { ConfirmHost } from '../../ui/ConfirmDialog.tsx'
 import { confirmStore } from '../../ui/confirm.ts'
 import { PRELOAD_DELAY } from '../../util/constants.ts'
 import { PlatformBanners } from './PlatformBanners.tsx'
@@ -42,6 +43,7 @@ export function Layout({ children }: { children: ReactNode }) {
         </div>
       </div>
       <ScrollRestoration />
+      <ConfirmHost />
     </CrumbSlot>
   )
 }
@@ -64,15 +66,31 @@ function useFocusOnNavigation(): void {
   }, [pathname])
 }
 
-/** Pages stand inside the shell; signed out, which only the not-found page can be, they stand alone. */
+/**
+ * Pages stand inside the shell; signed out, which only the not-found page can be, they stand alone. What was loaded
+ * goes with the session.
+ */
 export function SessionFrame() {
   const session = useSession()
+  const [queries] = useState(createQueries)
   if (session.token() === null) return <Outlet />
   return (
-    <Layout>
-      <Outlet />
-    </Layout>
+    <QueryClientProvider client={queries}>
+      <Layout>
+        <Outlet />
+      </Layout>
+    </QueryClientProvider>
   )
+}
+
+function createQueries(): QueryClient {
+  return new QueryClient({
+    defaultOptions: { queries: { retry: false } },
+    queryCache: new QueryCache({
+      onError: (error, { queryKey }) =>
+        console.error(`Failed to load ${queryKey[0]}: ${error.message}`, error),
+    }),
+  })
 }
 
 /** The sidebar as a drawer on narrow screens: it closes on Escape, a click outside and a new page. */
@@ -103,9 +121,7 @@ function useDrawer() {
 function usePreload(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
-      Promise.all([preloadForms(), preloadConfirm()]).catch((error: unknown) =>
-        console.warn('The dialogs could not be loaded yet', error),
-      )
+      preloadForms().catch((error: unknown) => console.warn('The forms could not be loaded yet', error))
     }, PRELOAD_DELAY)
     return () => clearTimeout(timer)
   }, [])

@@ -1,13 +1,13 @@
 import { LoginForm as LoginSchema } from '@postern/contract/auth'
-import { endpoints } from '@postern/contract/endpoints'
+import { server } from '@postern/contract/endpoints/server'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
 import { ApiError, wordsForError } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
-import { TextField } from '../../forms/bound-fields.tsx'
+import { TextField } from '../../forms/TextField.tsx'
 import { useFormShell } from '../../forms/use-form-shell.ts'
+import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { SubmitBanner } from '../../ui/SubmitBanner.tsx'
 
 /** Username and password; a failure is a closable alert, and nothing typed is lost. */
 export function LoginForm() {
@@ -20,7 +20,7 @@ export function LoginForm() {
     failure: 'Signing in failed',
     async send(body) {
       session.ensureKey()
-      const login = await api.call(endpoints.login, { body })
+      const login = await api.call(server.login, { body })
       session.begin(login.token, login.expires_in)
       await navigate(session.takeRedirect(), { replace: true })
     },
@@ -30,7 +30,11 @@ export function LoginForm() {
   useEffect(() => setFocus('username'), [setFocus])
   return (
     <form className="stackf" noValidate onSubmit={shell.onSubmit}>
-      {shell.submitError && <SubmitBanner error={shell.submitError} onClose={() => setSubmitError(null)} />}
+      {shell.submitError && (
+        <Banner kind="bad" role="alert" onClose={() => setSubmitError(null)}>
+          <p>{shell.submitError.message}</p>
+        </Banner>
+      )}
       <TextField
         control={control}
         name="username"

@@ -1,0 +1,67 @@
+import type { ComponentProps, FocusEvent } from 'react'
+import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
+import { Field, type FieldProps } from '../ui/Field.tsx'
+import { TextInput } from '../ui/TextInput.tsx'
+
+/** One value of a form by its dotted path; every field of a form is bound to one. */
+export interface Binding<V extends FieldValues, T> {
+  control: Control<V, unknown, T>
+  name: FieldPath<V>
+}
+
+export type Labels = Omit<FieldProps, 'error'>
+
+export interface TextFieldProps extends Labels {
+  placeholder?: string
+  mono?: boolean
+  disabled?: boolean
+}
+
+type OwnInputProps = Pick<ComponentProps<'input'>, 'type' | 'autoComplete' | 'autoCapitalize'>
+
+export function TextField<V extends FieldValues, T>({
+  control,
+  name,
+  ...props
+}: Binding<V, T> & TextFieldProps & OwnInputProps) {
+  const { label, labelEnd, hint, required, className, ...input } = props
+  const { field, error } = useBoundField({ control, name })
+  return (
+    <Field {...{ label, labelEnd, hint, required, className, error }}>
+      {(ids) => <TextInput {...ids} {...field} {...input} value={field.value ?? ''} />}
+    </Field>
+  )
+}
+
+/** What a control needs of a value: `field` for its props, and the words of its error. */
+export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>({
+  control,
+  name,
+}: Binding<V, T> & { name: N }) {
+  const { field, fieldState } = useController({ control, name })
+  const { disabled: _, ...props } = field
+  const onBlur = (event: FocusEvent) => whenReleased(event.currentTarget, field.onBlur)
+  return { field: { ...props, onBlur }, error: fieldState.error?.message }
+}
+
+/**
+ * Runs once no button is pressed any more. Leaving a field by a click would otherwise show its error, and so
+ * move the page, between the press and the release: the click would miss what it was meant for.
+ * It does not run when the click took the field away: its value must not come back with it.
+ */
+function whenReleased(field: Element, run: () => void): void {
+  if (document.querySelector(':active') === null) {
+    run()
+    return
+  }
+  const end = new AbortController()
+  const finish = () => {
+    end.abort()
+    // The click itself comes right after the release.
+    setTimeout(() => {
+      if (field.isConnected) run()
+    })
+  }
+  window.addEventListener('pointerup', finish, { signal: end.signal })
+  window.addEventListener('pointercancel', finish, { signal: end.signal })
+}

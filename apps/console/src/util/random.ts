@@ -1,5 +1,0 @@
-/** That many random bytes as hexadecimal digits. */
-export function randomText(bytes: number): string {
-  const values = crypto.getRandomValues(new Uint8Array(bytes))
-  return Array.from(values, (value) => value.toString(16).padStart(2, '0')).join('')
-}
