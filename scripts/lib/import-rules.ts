@@ -112,7 +112,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     from: ['apps/console/src/util/'],
-    never: ['apps/console/src/ui/', 'apps/console/src/hooks/'],
+    never: ['apps/console/src/ui/'],
     because: 'util is the bottom of the console: it imports no layer above it.',
   },
 ]

@@ -32,7 +32,7 @@ describe('the server', () => {
     // What is likely to be opened next is loaded when the page is at rest.
     await page.waitForFunction(() => {
       const loaded = performance.getEntriesByType('resource').map(({ name }) => name)
-      const dialogs = ['NodeDialog', 'HttpServiceDialog', 'DomainDialog', 'ConfirmDialog']
+      const dialogs = ['NodeDialog', 'ServiceDialog', 'DomainDialog']
       return dialogs.every((dialog) => loaded.some((name) => name.includes(dialog)))
     })
     await site.stopServer()

@@ -6,8 +6,8 @@ import { routePaths, urls } from './util/urls.ts'
 const NodesPage = async () => (await import('./pages/nodes/NodesPage.tsx')).NodesPage
 const NodePage = async () => (await import('./pages/nodes/NodePage.tsx')).NodePage
 const DomainsPage = async () => (await import('./pages/domains/DomainsPage.tsx')).DomainsPage
-const DomainLogsPage = async () => (await import('./pages/logs/DomainLogsPage.tsx')).DomainLogsPage
-const ServiceLogsPage = async () => (await import('./pages/logs/ServiceLogsPage.tsx')).ServiceLogsPage
+const DomainLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage
+const ServiceLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage
 const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePage
 const LoginPage = async () => (await import('./pages/login/LoginPage.tsx')).LoginPage
 const SessionFrame = async () => (await import('./pages/layout/Layout.tsx')).SessionFrame

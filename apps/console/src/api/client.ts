@@ -1,4 +1,4 @@
-import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import { SESSION_KEY_HEADER, type Ticket } from '@postern/contract/auth'
 import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import { server } from '@postern/contract/endpoints/server'
 import type { Page } from '@postern/contract/lists'
@@ -6,7 +6,6 @@ import type * as z from 'zod/mini'
 import { REQUEST_TIMEOUT } from '../util/constants.ts'
 import { parseAnswer, readError } from './answers.ts'
 import { ApiError } from './api-error.ts'
-import { createTicketBook } from './ticket-book.ts'
 import type { Answer, CallInput, RawInput, RowOf } from './types.ts'
 
 export interface ApiContext {
@@ -131,4 +130,47 @@ async function request(context: ApiContext, url: string, init: RequestInit): Pro
 function fileName(disposition: string | null, fallback: string): string {
   const match = disposition?.match(/filename=(?:"([^"/\\]+)"|([^"\s;/\\]+)(?:;|$))/)
   return match?.[1] ?? match?.[2] ?? fallback
+}
+
+/** A ticket is not used any more when it has less than this left, in ms: the way to the server takes time. */
+const MARGIN = 10_000
+
+/** Keeps the ticket of the moment, which all streams that are opened within its time share. */
+export interface TicketBook {
+  /** @param isRefused whether the one at hand was refused. Rejects with what `fetchTicket` rejects with. */
+  get(isRefused: boolean): Promise<string>
+}
+
+interface World {
+  token: () => string | null
+  now: () => number
+}
+
+export function createTicketBook(fetchTicket: () => Promise<Ticket>, { token, now }: World): TicketBook {
+  let page: { token: string | null; until: number; ticket: Promise<string> } | undefined
+  const turn = () => {
+    const next = {
+      token: token(),
+      // Until the answer says how long it is good, everyone waits for this one.
+      until: Number.POSITIVE_INFINITY,
+      ticket: fetchTicket().then(
+        ({ ticket, expires_in }) => {
+          next.until = now() + expires_in * 1000 - MARGIN
+          return ticket
+        },
+        (error: unknown) => {
+          next.until = 0
+          throw error
+        },
+      ),
+    }
+    page = next
+    return next.ticket
+  }
+  return {
+    get(isRefused) {
+      const isGood = page !== undefined && page.token === token() && now() < page.until && !isRefused
+      return isGood && page ? page.ticket : turn()
+    },
+  }
 }

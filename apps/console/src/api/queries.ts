@@ -1,7 +1,8 @@
 import type { Endpoint } from '@postern/contract/endpoint'
-import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
-import type { Api } from './client.ts'
-import type { CallInput, RawInput } from './types.ts'
+import { endpoints } from '@postern/contract/endpoints'
+import { type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
+import { useApi } from './context.ts'
+import type { CallInput, RawInput, RowOf } from './types.ts'
 
 /**
  * The cache key of an endpoint's answer. It starts with the endpoint's path, so that
@@ -13,12 +14,33 @@ export function keyOf<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
   return [endpoint.path, params ?? {}, query ?? {}] as const
 }
 
-/** What useQuery needs for one call of a GET endpoint. */
-export function apiQuery<E extends Endpoint>(api: Api, endpoint: E, input: CallInput<E>) {
-  return queryOptions({
+/** What a GET endpoint answers. */
+export function useAnswer<E extends Endpoint>(
+  endpoint: E,
+  input: CallInput<E>,
+  options: { staleTime?: number; refetchInterval?: number | false } = {},
+) {
+  const api = useApi()
+  return useQuery({
     queryKey: keyOf(endpoint, input),
     queryFn: ({ signal }) => api.call(endpoint, { ...input, signal }),
+    ...options,
   })
+}
+
+/** All rows of a list endpoint; none while they are loaded. */
+export function useAllRows<E extends Endpoint>(
+  endpoint: E,
+  input: CallInput<E>,
+  { enabled = true }: { enabled?: boolean } = {},
+): RowOf<E>[] {
+  const api = useApi()
+  const { data } = useQuery({
+    queryKey: keyOf(endpoint, input),
+    queryFn: ({ signal }) => api.listPage(endpoint, { ...input, signal }),
+    enabled,
+  })
+  return data?.data ?? []
 }
 
 /** Puts in what a stream sent. An answer under way may be older, so it is asked for again. */
@@ -30,3 +52,9 @@ export function putNewer<T>(
   queries.setQueryData<T>(queryKey, change)
   if (queries.isFetching({ queryKey }) > 0) void queries.invalidateQueries({ queryKey })
 }
+
+/** What the installation says of itself; it changes only when the server is started again. */
+export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_000 })
+
+/** The edges and whether what the console shows is in force on them. */
+export const useEdges = () => useAnswer(endpoints.listEdges, {})

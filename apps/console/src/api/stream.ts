@@ -1,7 +1,9 @@
 import type { Endpoint } from '@postern/contract/endpoint'
+import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { useEffect, useEffectEvent, useState } from 'react'
+import { STREAM_MESSAGE_LIMIT, STREAM_RECONNECT_DELAY, STREAM_SILENCE_LIMIT } from '../util/constants.ts'
+import { ApiError } from './api-error.ts'
 import { useApi } from './context.ts'
-import { openStream, type StreamState } from './open-stream.ts'
 
 interface Options {
   query: Record<string, string | number | undefined>
@@ -32,4 +34,102 @@ export function useStream(
     })
   }, [api, endpoint, key, reconnect, enabled])
   return state
+}
+
+/** `lost` is final: the stream ended and is not opened again. */
+export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'lost'
+
+export interface StreamOptions {
+  /** Called for each attempt: the address carries the ticket of the moment, or a new one when that was refused. */
+  url: (isRefused: boolean) => Promise<string>
+  reconnect: boolean
+  /** Gets the parsed JSON of each message. */
+  onMessage: (data: unknown) => void
+  onState: (state: StreamState) => void
+  onRefused: () => void
+}
+
+/**
+ * Follows an event stream until the returned function is called. It is read with fetch and not with
+ * EventSource: that one hides the status, so that an ended session would be asked for again for ever,
+ * and forgets the last event's id when it has to be opened again by hand.
+ */
+export function openStream(options: StreamOptions): () => void {
+  const end = new AbortController()
+  void follow(options, end.signal)
+  return () => end.abort()
+}
+
+async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
+  const last = { id: '' }
+  options.onState('connecting')
+  while (!end.aborted) {
+    try {
+      await readOnce(options, last, end)
+    } catch (error) {
+      // The session is over, and whoever asked for the ticket has heard of it.
+      if (error instanceof ApiError && error.status === 401) return options.onState('lost')
+      if (!end.aborted) console.error('The stream was lost', error)
+    }
+    if (end.aborted) return
+    if (!options.reconnect) return options.onState('lost')
+    options.onState('reconnecting')
+    await delay(STREAM_RECONNECT_DELAY, end)
+  }
+}
+
+async function readOnce(options: StreamOptions, last: { id: string }, end: AbortSignal): Promise<void> {
+  const silence = createSilence()
+  try {
+    const signal = AbortSignal.any([end, silence.signal])
+    let response = await ask(await options.url(false), last.id, signal)
+    // A server that was started anew does not know the ticket. Whether the session is over, the next one tells.
+    if (response.status === 401) response = await ask(await options.url(true), last.id, signal)
+    if ([401, 403, 429].includes(response.status)) options.onRefused()
+    if (!response.ok || !response.body) throw new Error(`The stream answered with status ${response.status}`)
+    options.onState('live')
+    const events = response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(
+        new EventSourceParserStream({ maxBufferSize: STREAM_MESSAGE_LIMIT, onComment: silence.end }),
+      )
+      .getReader()
+    for (let next = await events.read(); !next.done; next = await events.read()) {
+      silence.end()
+      last.id = next.value.id ?? last.id
+      options.onMessage(JSON.parse(next.value.data))
+    }
+  } finally {
+    silence.stop()
+  }
+}
+
+/** Its signal aborts when nothing ends the silence for too long. */
+function createSilence() {
+  const tooLong = new AbortController()
+  const start = () => setTimeout(() => tooLong.abort(), STREAM_SILENCE_LIMIT)
+  let timer = start()
+  return {
+    signal: tooLong.signal,
+    end() {
+      clearTimeout(timer)
+      timer = start()
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+function ask(url: string, lastId: string, signal: AbortSignal): Promise<Response> {
+  const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) }
+  return fetch(url, { headers, signal })
+}
+
+function delay(ms: number, end: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    end.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createTicketBook } from './ticket-book.ts'
+import { createTicketBook } from './client.ts'
 
 let time: number
 let token: string

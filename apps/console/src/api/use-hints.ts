@@ -2,8 +2,7 @@ import { endpoints } from '@postern/contract/endpoints'
 import { HintNoun, Hints } from '@postern/contract/hints'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
-import type { StreamState } from './open-stream.ts'
-import { useStream } from './stream.ts'
+import { type StreamState, useStream } from './stream.ts'
 
 /** Reads again whatever the server says is other than before, and all of it once the stream is there (again). */
 export function useHints(): StreamState {

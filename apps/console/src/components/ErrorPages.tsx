@@ -1,5 +1,5 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { House } from 'lucide-react'
-import type { ReactNode } from 'react'
 import { Link, useRouteError } from 'react-router'
 import { ApiError, wordsForError } from '../api/api-error.ts'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
@@ -41,13 +41,11 @@ export function RouteError() {
 }
 
 interface RecordErrorProps {
-  error: unknown
+  query: Pick<UseQueryResult, 'error' | 'isFetching' | 'refetch'>
   /** What was asked for, like `node`. */
   what: string
-  busy: boolean
-  onRetry: () => void
   /** A link to the list that it should be in. */
-  back: ReactNode
+  back: { text: string; to: string }
 }
 
 /** True when the server says that there is no such record, also because the id cannot be one. */
@@ -56,23 +54,27 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** In place of a single record that could not be loaded. */
-export function RecordError({ error, what, busy, onRetry, back }: RecordErrorProps) {
-  if (isMissing(error))
-    return (
-      <EmptyState
-        door="bricked"
-        title={`This ${what} does not exist`}
-        text="It may have been deleted, or the address is wrong."
-      >
-        {back}
-      </EmptyState>
-    )
+export function RecordError({ query, what, back }: RecordErrorProps) {
   return (
-    <ErrorPanel
-      title={`The ${what} could not be loaded`}
-      text={wordsForError(error)}
-      busy={busy}
-      onRetry={onRetry}
-    />
+    <div className="panel">
+      {isMissing(query.error) ? (
+        <EmptyState
+          door="bricked"
+          title={`This ${what} does not exist`}
+          text="It may have been deleted, or the address is wrong."
+        >
+          <Link className="btn" to={back.to}>
+            {back.text}
+          </Link>
+        </EmptyState>
+      ) : (
+        <ErrorPanel
+          title={`The ${what} could not be loaded`}
+          text={wordsForError(query.error)}
+          busy={query.isFetching}
+          onRetry={() => query.refetch()}
+        />
+      )}
+    </div>
   )
 }

@@ -1,4 +1,4 @@
-import type { StreamState } from '../api/open-stream.ts'
+import type { StreamState } from '../api/stream.ts'
 import { Spinner } from '../ui/Button.tsx'
 import './LiveMark.css'
 

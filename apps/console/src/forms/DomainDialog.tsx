@@ -8,7 +8,7 @@ import { Field } from '../ui/Field.tsx'
 import { FormDialog } from '../ui/FormDialog.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
 import { toast } from '../ui/Toasts.tsx'
-import { SkipValidationField, useSkipOffered } from './SkipValidationField.tsx'
+import { SkipValidationField, useSkipOffered } from './domain-fields.tsx'
 import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
 

@@ -1,18 +1,25 @@
 import { endpoints } from '@postern/contract/endpoints'
-import { type CreatedNode, type Node, NodeForm as NodeSchema } from '@postern/contract/nodes'
+import {
+  type CreatedNode,
+  type GatewayNetwork,
+  type Node,
+  type NodeFormInput,
+  NodeForm as NodeSchema,
+} from '@postern/contract/nodes'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useWatch } from 'react-hook-form'
+import { type Control, useController, useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { NodeInfoDialog } from '../components/node-info/NodeInfoDialog.tsx'
 import { FormDialog, FormSection } from '../ui/FormDialog.tsx'
+import { ListField } from '../ui/ListField.tsx'
 import { Pills } from '../ui/Select.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { CheckboxField, NumberField } from './bound-fields.tsx'
-import { GatewayRows } from './GatewayRows.tsx'
-import { NEW_NODE, nodeValues, rowsForGateway } from './node-values.ts'
+import { NEW_NODE, nextRow, nodeValues, rowsForGateway } from './node-values.ts'
 import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
+import './NodeDialog.css'
 
 interface Props {
   /** The node to edit; without one a new node is made. */
@@ -142,5 +149,51 @@ function NodeForm({ node, onClose, onCreated, onUpdated }: FormProps) {
         </div>
       </FormSection>
     </FormDialog>
+  )
+}
+
+interface RowsProps {
+  control: Control<NodeFormInput>
+  canAdd: boolean
+}
+
+/** The networks behind a gateway: at least one. */
+function GatewayRows({ control, canAdd }: RowsProps) {
+  const { field, fieldState } = useController({ control, name: 'gatewayNetworks' })
+  const rows: GatewayNetwork[] = field.value ?? []
+  return (
+    <div className="net-rows">
+      <ListField
+        label="Interface & Subnet"
+        addText="Add Interface"
+        count={rows.length}
+        min={1}
+        canAdd={canAdd}
+        error={fieldState.error?.message}
+        hint="192.168.1.7/24 is saved as 192.168.1.0/24."
+        removeLabel={(index) => `Remove ${rows[index]?.interface || `row ${index + 1}`}`}
+        onAdd={() => field.onChange([...rows, nextRow(rows)])}
+        onRemove={(index) => field.onChange(rows.filter((_, at) => at !== index))}
+        renderRow={(index) => (
+          <>
+            <TextField
+              control={control}
+              name={`gatewayNetworks.${index}.interface`}
+              label={<span className="sr">{`Interface ${index + 1}`}</span>}
+              className="net-interface"
+              mono
+              placeholder="eth0"
+            />
+            <TextField
+              control={control}
+              name={`gatewayNetworks.${index}.subnet`}
+              label={<span className="sr">{`Subnet ${index + 1}`}</span>}
+              mono
+              placeholder="192.168.1.0/24"
+            />
+          </>
+        )}
+      />
+    </div>
   )
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { FieldValues } from 'react-hook-form'
 import type * as z from 'zod/mini'
 import { ApiError } from '../api/api-error.ts'
-import { useLeaveGuard } from '../hooks/use-leave-guard.ts'
+import { useLeaveGuard } from '../components/use-leave-guard.ts'
 import { confirmDiscard } from '../ui/Dialog.tsx'
 import { bannerOf, useFormShell } from './use-form-shell.ts'
 

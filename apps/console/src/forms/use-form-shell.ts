@@ -1,15 +1,19 @@
+import { toFieldErrors } from '@postern/contract/errors'
 import { type SubmitEvent, useState } from 'react'
 import {
   type DefaultValues,
+  type FieldError,
+  type FieldErrors,
   type FieldPath,
   type FieldValues,
+  type Resolver,
+  set,
   type UseFormReturn,
   useForm,
 } from 'react-hook-form'
 import type * as z from 'zod/mini'
 import { ApiError, wordsForError } from '../api/api-error.ts'
-import type { SubmitError } from '../ui/SubmitBanner.tsx'
-import { schemaResolver } from './resolver.ts'
+import type { SubmitError } from '../ui/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
   schema: z.ZodMiniType<Out, In>
@@ -77,4 +81,27 @@ function showErrors<In extends FieldValues, Out>(
   if (others.length === 0) return null
   form.clearErrors(others.map(({ field }) => field))
   return { ...bannerOf(error), message: others.map(({ field, message }) => `${field}: ${message}`).join(' ') }
+}
+
+/**
+ * Checks a form with the contract's schema, so that the console and the server say the same words.
+ * An empty number is null in a form and absent for the schema, whose default then counts.
+ */
+export function schemaResolver<In extends FieldValues, Out>(
+  schema: z.ZodMiniType<Out, In>,
+): Resolver<In, unknown, Out> {
+  return (values) => {
+    const result = schema.safeParse(withoutNulls(values))
+    if (result.success) return { values: result.data, errors: {} }
+    const errors: FieldErrors<In> = {}
+    for (const { field, message } of toFieldErrors(result.error.issues)) {
+      const error: FieldError = { type: 'contract', message }
+      set(errors, field, error)
+    }
+    return { values: {}, errors }
+  }
+}
+
+function withoutNulls(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
 }

@@ -4,8 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { wordsForError } from '../api/api-error.ts'
 import { Button, IconButton } from '../ui/Button.tsx'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
-import { Pager } from '../ui/Pager.tsx'
-import { type Column, Table } from '../ui/Table.tsx'
+import { type Column, Pager, Table } from '../ui/Table.tsx'
 import type { List } from './use-list.ts'
 
 interface Props<T> {

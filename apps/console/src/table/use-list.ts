@@ -4,9 +4,8 @@ import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from 
 import { useEffect, useEffectEvent } from 'react'
 import type * as z from 'zod/mini'
 import { useApi } from '../api/context.ts'
-import type { StreamState } from '../api/open-stream.ts'
 import { keyOf, putNewer } from '../api/queries.ts'
-import { useStream } from '../api/stream.ts'
+import { type StreamState, useStream } from '../api/stream.ts'
 import type { CallInput, RawInput, RowOf } from '../api/types.ts'
 import { type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
 

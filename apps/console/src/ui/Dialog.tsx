@@ -4,9 +4,10 @@ import { X } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import { Button, IconButton } from './Button.tsx'
 import { confirm, confirmStore } from './confirm.ts'
-import { FIRST_FIELD } from './SubmitBanner.tsx'
 import './Dialog.css'
 
+/** Where a dialog starts, and where a form that was loaded again goes on. */
+export const FIRST_FIELD = '.dlg-body :is(input, select, textarea):not(:disabled, [readonly])'
 const FIRST_BUTTON = '.dlg-body .btn, .dlg-foot .btn'
 
 /** A dialog starts with its first field, or else its first button, and not with its close button. */

@@ -1,7 +1,9 @@
-import type { ReactNode, SubmitEvent } from 'react'
+import { RotateCw } from 'lucide-react'
+import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { Banner } from './Banner.tsx'
 import { Button } from './Button.tsx'
-import { confirmDiscard, Dialog, DialogBody, DialogFoot } from './Dialog.tsx'
-import { SubmitBanner, type SubmitError } from './SubmitBanner.tsx'
+import { CopyButton } from './CopyButton.tsx'
+import { confirmDiscard, Dialog, DialogBody, DialogFoot, FIRST_FIELD } from './Dialog.tsx'
 import './FormDialog.css'
 
 export interface FormDialogProps {
@@ -68,4 +70,61 @@ export function FormSection({
       {children}
     </fieldset>
   )
+}
+
+/** Why a form was not saved, when no field of the screen shows it. */
+export interface SubmitError {
+  message: string
+  /** 0 when no answer came. */
+  status: number
+  requestId?: string | undefined
+  /** The record has changed meanwhile: this puts the newest one into the form. */
+  reload?: () => Promise<void>
+}
+
+/** The reason, brought into view. */
+function SubmitBanner({ error }: { error: SubmitError }) {
+  const ref = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new error is brought into view
+  useEffect(() => {
+    ref.current?.scrollIntoView({ block: 'nearest' })
+  }, [error])
+  return (
+    <div ref={ref}>
+      <Banner kind="bad" role="alert" action={<SubmitAction error={error} />}>
+        <p>
+          <b>Not saved. </b>
+          {error.message}
+        </p>
+        {error.requestId && (
+          <p className="fine">
+            Status {error.status}, request <span className="mono">{error.requestId}</span>
+          </p>
+        )}
+      </Banner>
+    </div>
+  )
+}
+
+function SubmitAction({ error: { requestId, reload } }: { error: SubmitError }) {
+  const [busy, setBusy] = useState(false)
+  if (reload)
+    return (
+      <Button
+        size="sm"
+        icon={RotateCw}
+        busy={busy}
+        onClick={async (event) => {
+          const form = event.currentTarget.form
+          setBusy(true)
+          await reload()
+          setBusy(false)
+          // The button is gone; the person goes on where the form begins.
+          form?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+        }}
+      >
+        Reload
+      </Button>
+    )
+  return requestId && <CopyButton iconOnly size="sm" label="Copy request id" value={requestId} />
 }

@@ -2,7 +2,7 @@ import { Download, ListX, Pause, Play, WrapText } from 'lucide-react'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
-import { LOG_LEVELS } from './log-line.ts'
+import { LOG_LEVELS } from './log-lines.ts'
 import type { LogViewState } from './use-log-view.ts'
 
 const WORDS = { error: 'Error', warn: 'Warn', info: 'Info', debug: 'Debug' } as const

@@ -3,15 +3,15 @@ import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
 import type { ServiceType } from '@postern/contract/services'
 import { ArrowDown } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { Fragment, memo, type ReactNode, useState } from 'react'
 import { useStream } from '../../api/stream.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { saveFile } from '../../util/save-file.ts'
 import { LiveMark } from '../LiveMark.tsx'
-import { LogRow } from './LogRow.tsx'
 import { LogTools } from './LogTools.tsx'
+import { type LogLine, splitMatches } from './log-lines.ts'
 import { type Follow, type LogViewState, useFollow, useLogLines, useLogView } from './use-log-view.ts'
 import './LogView.css'
 
@@ -150,5 +150,38 @@ export function LogSkeleton() {
       </div>
       <div className="logpane" aria-busy="true" />
     </>
+  )
+}
+
+/** One line, coloured by its marker; what is selected and copied is the line as it came. */
+export const LogRow = memo(function LogRow({ line, match }: { line: LogLine; match: string }) {
+  return (
+    <div data-level={line.level}>
+      {line.marker && (
+        <>
+          <span className="lv">{line.marker}</span>{' '}
+        </>
+      )}
+      {line.time && (
+        <>
+          <time>
+            <Marked text={line.time} match={match} />
+          </time>{' '}
+        </>
+      )}
+      <Marked text={line.rest} match={match} />
+    </div>
+  )
+})
+
+function Marked({ text, match }: { text: string; match: string }) {
+  return splitMatches(text, match).map((part, index) =>
+    index % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <mark key={index}>{part}</mark>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <Fragment key={index}>{part}</Fragment>
+    ),
   )
 }

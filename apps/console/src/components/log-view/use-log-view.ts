@@ -1,7 +1,15 @@
 import { LIMITS } from '@postern/contract/limits'
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { appendLines, clearLines, countLevels, EMPTY_BUFFER, filterLines, toggleLevel } from './log-buffer.ts'
-import type { FilterLevel, LogLine } from './log-line.ts'
+import {
+  appendLines,
+  clearLines,
+  countLevels,
+  EMPTY_BUFFER,
+  type FilterLevel,
+  filterLines,
+  type LogLine,
+  toggleLevel,
+} from './log-lines.ts'
 
 const NOTHING_HIDDEN: ReadonlySet<FilterLevel> = new Set()
 

@@ -2,22 +2,22 @@ import type { Config } from '@postern/contract/config'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
-import { useConfig } from '../../hooks/installation.ts'
-import { useLeaveGuard } from '../../hooks/use-leave-guard.ts'
+import { useConfig } from '../../api/queries.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton, CopyField } from '../../ui/CopyButton.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { InfoDialog } from '../../ui/Dialog.tsx'
-import { installCommand } from '../../util/install-command.ts'
-import { useNodeActions } from '../use-node-actions.tsx'
 import {
   type CommandPart,
   connectCommandText,
+  installCommand,
   renderConnectCommand,
   renderShortConnectCommand,
-} from './connect-command.ts'
+} from '../../util/node-commands.ts'
+import { useLeaveGuard } from '../use-leave-guard.ts'
+import { useNodeActions } from '../use-node-actions.tsx'
 import { Terminal } from './Terminal.tsx'
 import './NodeInfoDialog.css'
 

@@ -1,5 +1,5 @@
 import type { CreatedPat } from '@postern/contract/pats'
-import { useLeaveGuard } from '../../hooks/use-leave-guard.ts'
+import { useLeaveGuard } from '../use-leave-guard.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { CopyField } from '../../ui/CopyButton.tsx'
 import { confirm } from '../../ui/confirm.ts'

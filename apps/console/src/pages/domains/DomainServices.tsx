@@ -1,10 +1,8 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { ServiceType } from '@postern/contract/services'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import { useApi } from '../../api/context.ts'
-import { keyOf } from '../../api/queries.ts'
+import { useAllRows } from '../../api/queries.ts'
 import { ServiceTable } from '../../components/service-card/ServiceTable.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
 import { useCardParams } from '../../table/list-params.ts'
@@ -14,7 +12,7 @@ import { urls } from '../../util/urls.ts'
 /** The services of one type that a domain has, below its row. */
 export function DomainServices({ domain, type }: { domain: string; type: ServiceType }) {
   const title = `${typeName(type)} Services`
-  const nodeNames = useNodeNames()
+  const nodes = useAllRows(endpoints.listNodes, {})
   const services = useList({
     endpoint: endpoints.listServices,
     state: useCardParams(LIMITS.pageSize),
@@ -26,7 +24,7 @@ export function DomainServices({ domain, type }: { domain: string; type: Service
       <ServiceTable
         type={type}
         list={services}
-        nodeNames={nodeNames}
+        nodeNames={new Map(nodes.map(({ id, name }) => [id, name]))}
         empty={
           <p className="none">
             No {typeName(type)} services yet. Expose the first one from{' '}
@@ -36,13 +34,4 @@ export function DomainServices({ domain, type }: { domain: string; type: Service
       />
     </section>
   )
-}
-
-function useNodeNames(): ReadonlyMap<number, string> {
-  const api = useApi()
-  const { data } = useQuery({
-    queryKey: keyOf(endpoints.listNodes, {}),
-    queryFn: ({ signal }) => api.listAll(endpoints.listNodes, { signal }),
-  })
-  return new Map(data?.map(({ id, name }) => [id, name]))
 }

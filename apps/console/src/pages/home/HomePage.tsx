@@ -1,23 +1,23 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
-import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
+import { ArrowUpRight, BookOpen, type LucideIcon, Mail, Plus, Star, Terminal } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { useApi } from '../../api/context.ts'
-import { apiQuery } from '../../api/queries.ts'
+import { wordsForError } from '../../api/api-error.ts'
+import { useAnswer, useConfig } from '../../api/queries.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { Page } from '../../components/Page.tsx'
 import { NodeDialog } from '../../forms/dialogs.ts'
+import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { urls } from '../../util/urls.ts'
-import { HelpCard } from './HelpCard.tsx'
-import { InstallCard } from './InstallCard.tsx'
+import { CopyField } from '../../ui/CopyButton.tsx'
+import { Skeleton } from '../../ui/Table.tsx'
+import { installCommand } from '../../util/node-commands.ts'
+import { serverUrls, urls } from '../../util/urls.ts'
 import './HomePage.css'
 
 export function HomePage() {
-  const api = useApi()
-  const me = useQuery({ ...apiQuery(api, endpoints.me, {}), staleTime: 300_000 })
+  const me = useAnswer(endpoints.me, {}, { staleTime: 300_000 })
   return (
     <Page title="Home">
       <header className="head">
@@ -90,6 +90,116 @@ function CreateNodeCard() {
         </p>
       </div>
       <Suspense>{isOpen && <NodeDialog onClose={close} />}</Suspense>
+    </section>
+  )
+}
+
+function InstallCard() {
+  return (
+    <section className="card" aria-labelledby="install-cli">
+      <header className="card-head">
+        <h2 id="install-cli">Install the CLI</h2>
+        <a className="more" href={serverUrls.cli()} target="_blank" rel="noreferrer">
+          Documentation
+          <ArrowUpRight className="ic" />
+        </a>
+      </header>
+      <div className="card-body">
+        <p>
+          The <code>postern</code> command joins a machine and keeps it connected. Run this as root on the
+          node:
+        </p>
+        <Command />
+      </div>
+    </section>
+  )
+}
+
+function Command() {
+  const config = useConfig()
+  if (config.isError)
+    return (
+      <Banner kind="bad" role="alert">
+        <p>Couldn't load the install command. {wordsForError(config.error)}</p>
+      </Banner>
+    )
+  if (!config.data)
+    return (
+      <div className="waiting">
+        <Skeleton width={80} />
+      </div>
+    )
+  const command = installCommand(config.data)
+  if (command !== null) return <CopyField label="Install command" value={command} />
+  return (
+    <Banner kind="warn">
+      <p>
+        This installation was started without the CLI. The{' '}
+        <a href={serverUrls.cli()} target="_blank" rel="noreferrer">
+          documentation
+        </a>{' '}
+        says how to build it.
+      </p>
+    </Banner>
+  )
+}
+
+interface HelpLink {
+  href: string
+  icon: LucideIcon
+  title: string
+  text: string
+}
+
+function HelpCard() {
+  const config = useConfig()
+  const { repositoryUrl, contactUrl } = config.data ?? {}
+  const links: HelpLink[] = [
+    {
+      href: serverUrls.docs(),
+      icon: BookOpen,
+      title: 'Documentation',
+      text: 'Concepts, recipes and settings',
+    },
+    {
+      href: serverUrls.cli(),
+      icon: Terminal,
+      title: 'The CLI',
+      text: 'Every command of postern, with examples',
+    },
+    ...(contactUrl
+      ? [{ href: contactUrl, icon: Mail, title: 'Contact us', text: 'Ask the people who run this' }]
+      : []),
+    ...(repositoryUrl
+      ? [
+          {
+            href: repositoryUrl,
+            icon: Star,
+            title: 'Star the repository',
+            text: 'It helps others to find it',
+          },
+        ]
+      : []),
+  ]
+  return (
+    <section className="card wide" aria-labelledby="help">
+      <header className="card-head">
+        <h2 id="help">Help</h2>
+      </header>
+      <ul className="links">
+        {links.map(({ href, icon: Icon, title, text }) => (
+          <li key={title}>
+            <a href={href} target="_blank" rel="noreferrer">
+              <Icon className="ic" />
+              <span>
+                <b>{title}</b>
+                <span>{text}</span>
+              </span>
+              <ArrowUpRight className="ic go" />
+            </a>
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }

@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'react'
+import { useConfig, useEdges } from '../../api/queries.ts'
 import { absentEdges, brokenParts } from '../../components/platform.ts'
-import { useConfig, useEdges } from '../../hooks/installation.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
 import { serverUrls } from '../../util/urls.ts'
-import './PlatformBanners.css'
 
 /** What keeps the whole installation from working, across the top of every page. */
 export function PlatformBanners() {

@@ -11,10 +11,10 @@ import {
   Workflow,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
-import type { StreamState } from '../../api/open-stream.ts'
+import { useConfig, useEdges } from '../../api/queries.ts'
+import type { StreamState } from '../../api/stream.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { platformState } from '../../components/platform.ts'
-import { useConfig, useEdges } from '../../hooks/installation.ts'
 import { IconButton, Spinner } from '../../ui/Button.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { serverUrls, urls } from '../../util/urls.ts'

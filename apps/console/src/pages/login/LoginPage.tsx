@@ -1,8 +1,17 @@
+import { LoginForm as LoginSchema } from '@postern/contract/auth'
+import { server } from '@postern/contract/endpoints/server'
+import { useEffect } from 'react'
+import { useNavigate } from 'react-router'
+import { ApiError, wordsForError } from '../../api/api-error.ts'
+import { useApi, useSession } from '../../api/context.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
+import { TextField } from '../../forms/TextField.tsx'
+import { useFormShell } from '../../forms/use-form-shell.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { serverUrls } from '../../util/urls.ts'
 import { LoginArt } from './LoginArt.tsx'
-import { LoginForm } from './LoginForm.tsx'
 import './LoginPage.css'
 
 export function LoginPage() {
@@ -35,4 +44,59 @@ export function LoginPage() {
       </div>
     </main>
   )
+}
+
+/** Username and password; a failure is a closable alert, and nothing typed is lost. */
+function LoginForm() {
+  const api = useApi()
+  const session = useSession()
+  const navigate = useNavigate()
+  const { form, shell, setSubmitError } = useFormShell({
+    schema: LoginSchema,
+    values: { username: '', password: '' },
+    failure: 'Signing in failed',
+    async send(body) {
+      session.ensureKey()
+      const login = await api.call(server.login, { body })
+      session.begin(login.token, login.expires_in)
+      await navigate(session.takeRedirect(), { replace: true })
+    },
+    describe: (error) => ({ message: wordsForLoginError(error), status: 0 }),
+  })
+  const { control, setFocus } = form
+  useEffect(() => setFocus('username'), [setFocus])
+  return (
+    <form className="stackf" noValidate onSubmit={shell.onSubmit}>
+      {shell.submitError && (
+        <Banner kind="bad" role="alert" onClose={() => setSubmitError(null)}>
+          <p>{shell.submitError.message}</p>
+        </Banner>
+      )}
+      <TextField
+        control={control}
+        name="username"
+        label="Username"
+        required
+        autoComplete="username"
+        autoCapitalize="none"
+      />
+      <TextField
+        control={control}
+        name="password"
+        label="Password"
+        required
+        type="password"
+        autoComplete="current-password"
+      />
+      <Button variant="primary" type="submit" block busy={shell.loading}>
+        Sign in
+      </Button>
+    </form>
+  )
+}
+
+/** What the alert says. Only an answer of the server may blame the credentials. */
+export function wordsForLoginError(error: unknown): string {
+  if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) return wordsForError(error)
+  return error.status === 429 ? 'Too many attempts, try again later' : 'Invalid Credentials'
 }

@@ -1,17 +1,15 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useParams } from 'react-router'
-import { useApi } from '../../api/context.ts'
-import { apiQuery, keyOf, putNewer } from '../../api/queries.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { useParams } from 'react-router'
+import { keyOf, putNewer, useAnswer } from '../../api/queries.ts'
 import { useStream } from '../../api/stream.ts'
 import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
 import { Page } from '../../components/Page.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
 import { TokenCard } from '../../components/tokens/TokenCard.tsx'
-import { Bytes } from '../../ui/Bytes.tsx'
-import { RelativeTime } from '../../ui/RelativeTime.tsx'
+import { Bytes, RelativeTime } from '../../ui/Figures.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { LOST_STREAM_POLL } from '../../util/constants.ts'
 import { urls } from '../../util/urls.ts'
@@ -38,23 +36,7 @@ export function NodePage() {
   return (
     <Page title="Node" crumbs={[WAY, { text: 'Node' }]} className="node-page">
       <h1 className="sr">Node</h1>
-      {query.isError ? (
-        <div className="panel">
-          <RecordError
-            error={query.error}
-            what="node"
-            busy={query.isFetching}
-            onRetry={() => query.refetch()}
-            back={
-              <Link className="btn" to={urls.nodes()}>
-                Client / Nodes
-              </Link>
-            }
-          />
-        </div>
-      ) : (
-        <NodeSkeleton />
-      )}
+      {query.isError ? <RecordError query={query} what="node" back={WAY} /> : <NodeSkeleton />}
     </Page>
   )
 }
@@ -118,7 +100,6 @@ function NodeSkeleton() {
 
 /** One node, followed live: each message of its stream replaces it. */
 function useNode(id: number) {
-  const api = useApi()
   const queries = useQueryClient()
   const input = { params: { id } }
   const streamState = useStream(endpoints.streamNodes, {
@@ -131,8 +112,7 @@ function useNode(id: number) {
       putNewer(queries, keyOf(endpoints.getNode, input), () => node.data)
     },
   })
-  const query = useQuery({
-    ...apiQuery(api, endpoints.getNode, input),
+  const query = useAnswer(endpoints.getNode, input, {
     // A lost stream is not opened again; the figures then move more slowly.
     refetchInterval: streamState === 'lost' && LOST_STREAM_POLL,
   })

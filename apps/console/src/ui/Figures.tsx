@@ -1,6 +1,22 @@
 import { useSyncExternalStore } from 'react'
+import { formatBytes, formatKilobytes } from '../util/bytes.ts'
 import { CLOCK_INTERVAL } from '../util/constants.ts'
 import { formatMoment, formatRelativeTime } from '../util/time.ts'
+
+/** For tables: always KB, so that rows compare; the best unit is the tooltip. */
+export function Kilobytes({ bytes }: { bytes: number }) {
+  if (!bytes) return <span className="none">-</span>
+  return (
+    <span className="tn" title={formatBytes(bytes)}>
+      {formatKilobytes(bytes)}
+    </span>
+  )
+}
+
+/** Elsewhere: the best unit. */
+export function Bytes({ bytes }: { bytes: number }) {
+  return <span className={bytes ? 'tn' : 'none'}>{formatBytes(bytes)}</span>
+}
 
 /** `12 seconds ago`, which keeps moving; the exact time is its tooltip. `time` is ms since the epoch. */
 export function RelativeTime({ time }: { time: number | null }) {

@@ -3,7 +3,7 @@ import { NodeForm } from '@postern/contract/nodes'
 import { HttpServiceForm } from '@postern/contract/services'
 import { get } from 'react-hook-form'
 import { expect, test } from 'vitest'
-import { schemaResolver } from './resolver.ts'
+import { schemaResolver } from './use-form-shell.ts'
 
 const OPTIONS = { fields: {}, shouldUseNativeValidation: false }
 

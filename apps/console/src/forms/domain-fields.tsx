@@ -1,12 +1,20 @@
 import { endpoints } from '@postern/contract/endpoints'
-import { useQuery } from '@tanstack/react-query'
 import { Globe } from 'lucide-react'
-import type { Control } from 'react-hook-form'
-import { useApi } from '../api/context.ts'
-import { keyOf } from '../api/queries.ts'
+import { useState } from 'react'
+import {
+  type Control,
+  type FieldError,
+  type FieldValues,
+  get,
+  type Path,
+  useFormState,
+  useWatch,
+} from 'react-hook-form'
+import { useAllRows } from '../api/queries.ts'
 import { Autocomplete } from '../ui/Autocomplete.tsx'
 import { Field } from '../ui/Field.tsx'
 import { serverUrls } from '../util/urls.ts'
+import { CheckboxField } from './bound-fields.tsx'
 import type { ServiceValues } from './service-values.ts'
 import { useBoundField } from './TextField.tsx'
 
@@ -20,7 +28,7 @@ interface FieldProps {
 
 /** The domain of a service: one that is there, or a new name. */
 export function PublicDomainField({ control, isConsole }: FieldProps) {
-  const domains = useDomainNames()
+  const domains = useAllRows(endpoints.listDomains, {}).map((each) => each.domain)
   const { field, error } = useBoundField({ control, name: 'domain' })
   const { value, onChange, ...input } = field
   return (
@@ -46,17 +54,7 @@ export function PublicDomainField({ control, isConsole }: FieldProps) {
   )
 }
 
-/** The names of all domains, for the proposals. */
-function useDomainNames(): string[] {
-  const api = useApi()
-  const { data } = useQuery({
-    queryKey: keyOf(endpoints.listDomains, {}),
-    queryFn: ({ signal }) => api.listAll(endpoints.listDomains, { signal }),
-  })
-  return data?.map(({ domain }) => domain) ?? []
-}
-
-interface Props {
+interface HintProps {
   domain: string
   /** The names of all domains. */
   domains: readonly string[]
@@ -64,7 +62,7 @@ interface Props {
 }
 
 /** Below the domain: what a service loses that shares the host of the console. */
-function DomainHint({ domain, domains, isConsole }: Props) {
+function DomainHint({ domain, domains, isConsole }: HintProps) {
   const isTaken = useIsConsoleDomain(domain, !isConsole && domains.includes(domain))
   if (isConsole) return 'Choose one or type a new name. The console also stays at the address of this server.'
   if (domain !== '' && !isTaken) return 'Choose one or type a new name.'
@@ -84,12 +82,47 @@ function DomainHint({ domain, domains, isConsole }: Props) {
 
 /** Asks only for names that are known: a new one cannot be the console's. */
 function useIsConsoleDomain(domain: string, isKnown: boolean): boolean {
-  const api = useApi()
   const input = { params: { type: 'http' }, query: { domain } }
-  const { data } = useQuery({
-    queryKey: keyOf(endpoints.listServices, input),
-    queryFn: ({ signal }) => api.listPage(endpoints.listServices, { ...input, signal }),
-    enabled: isKnown,
-  })
-  return isKnown && (data?.data.some(({ system }) => system) ?? false)
+  const services = useAllRows(endpoints.listServices, input, { enabled: isKnown })
+  return isKnown && services.some(({ system }) => system)
+}
+
+interface SkipProps<V extends FieldValues> {
+  control: Control<V>
+  onTicked: () => void
+}
+
+export function SkipValidationField<V extends FieldValues>({ control, onTicked }: SkipProps<V>) {
+  return (
+    <CheckboxField
+      control={control}
+      // Both forms that may bring a new domain call it so.
+      name={'skipValidation' as Path<V>}
+      label="Skip Domain Validation"
+      text="Save without checking DNS."
+      onCheckedChange={(checked) => {
+        if (checked) onTicked()
+      }}
+    />
+  )
+}
+
+/**
+ * Whether Skip Domain Validation is shown: while `counts` says so of the domain's error, and while it is
+ * ticked. It stays as long as the refused domain is in the field: leaving the field clears the error, and
+ * the box must not go as one reaches for it.
+ */
+export function useSkipOffered<V extends FieldValues>(
+  control: Control<V>,
+  counts: (error: FieldError) => boolean,
+): boolean {
+  // Both forms that may bring a new domain call these two fields so.
+  const [domainName, skipName] = ['domain', 'skipValidation'] as [Path<V>, Path<V>]
+  const [domain, skips] = useWatch({ control, name: [domainName, skipName] })
+  const { errors } = useFormState({ control, name: domainName })
+  const error: FieldError | undefined = get(errors, domainName)
+  const [refused, setRefused] = useState<unknown>()
+  const isRefused = error !== undefined && counts(error)
+  if (isRefused && refused !== domain) setRefused(domain)
+  return isRefused || Boolean(skips) || (refused !== undefined && refused === domain)
 }

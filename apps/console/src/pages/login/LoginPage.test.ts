@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../../api/api-error.ts'
-import { wordsForLoginError } from './LoginForm.tsx'
+import { wordsForLoginError } from './LoginPage.tsx'
 
 test.each([
   [429, 'Too many attempts, try again later'],

@@ -2,8 +2,9 @@ import { endpoints } from '@postern/contract/endpoints'
 import { type Service, ServiceType } from '@postern/contract/services'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
+import { ApiError } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
-import { apiQuery } from '../../api/queries.ts'
+import { keyOf, useAnswer } from '../../api/queries.ts'
 import { NotFoundPage, RecordError } from '../../components/ErrorPages.tsx'
 import { LogSkeleton, LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
@@ -11,7 +12,58 @@ import { PublicAccess } from '../../components/service-card/ServiceFacts.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
 import { urls } from '../../util/urls.ts'
 
-/** What visitors ask of one service, live. */
+/** The requests to all services of a domain, live. */
+export function DomainLogsPage() {
+  const { domain = '' } = useParams()
+  const query = useDomain(domain)
+  return (
+    <Page
+      title={`Logs of ${domain}`}
+      className="fill"
+      crumbs={[
+        { text: 'Domains', to: urls.domains() },
+        // The page of a domain is its row in the list.
+        { text: domain, to: `${urls.domains()}?search=${encodeURIComponent(domain)}` },
+        { text: 'Real Time Logs' },
+      ]}
+    >
+      {query.isError ? (
+        <>
+          <h1 className="sr">{domain}</h1>
+          <RecordError query={query} what="domain" back={{ text: 'Domains', to: urls.domains() }} />
+        </>
+      ) : (
+        <LogView
+          key={domain}
+          query={{ domain }}
+          subject={domain}
+          title={
+            <div className="title">
+              <h1 className="mono">{domain}</h1>
+            </div>
+          }
+        />
+      )}
+    </Page>
+  )
+}
+
+/** The domain of that name; absent is an error like any other record's. */
+function useDomain(domain: string) {
+  const api = useApi()
+  const input = { query: { search: domain } }
+  return useQuery({
+    queryKey: [...keyOf(endpoints.listDomains, input), 'one'],
+    queryFn: async ({ signal }) => {
+      const domains = await api.listAll(endpoints.listDomains, { ...input, signal })
+      const found = domains.find((each) => each.domain === domain)
+      if (!found) throw new ApiError('Domain not found', { status: 404 })
+      return found
+    },
+  })
+}
+
+/** The requests to one service, live. */
 export function ServiceLogsPage() {
   const params = useParams()
   const type = ServiceType.safeParse(params.type)
@@ -20,8 +72,7 @@ export function ServiceLogsPage() {
 }
 
 function ServiceLogs({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) {
-  const api = useApi()
-  const query = useQuery(apiQuery(api, endpoints.getService, { params: { nodeId, type, id } }))
+  const query = useAnswer(endpoints.getService, { params: { nodeId, type, id } })
   const service = query.data
   return (
     <Page
@@ -34,20 +85,10 @@ function ServiceLogs({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id
       ]}
     >
       {query.isError ? (
-        <div className="panel">
+        <>
           <h1 className="sr">Real Time Logs</h1>
-          <RecordError
-            error={query.error}
-            what="service"
-            busy={query.isFetching}
-            onRetry={() => query.refetch()}
-            back={
-              <Link className="btn" to={urls.node(nodeId)}>
-                Go to node
-              </Link>
-            }
-          />
-        </div>
+          <RecordError query={query} what="service" back={{ text: 'Go to node', to: urls.node(nodeId) }} />
+        </>
       ) : service ? (
         <LogView
           key={id}
@@ -63,8 +104,7 @@ function ServiceLogs({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id
 }
 
 function ServiceTitle({ service }: { service: Service }) {
-  const api = useApi()
-  const node = useQuery(apiQuery(api, endpoints.getNode, { params: { id: service.nodeId } })).data
+  const node = useAnswer(endpoints.getNode, { params: { id: service.nodeId } }).data
   return (
     <div className="title">
       <h1>{service.name}</h1>
