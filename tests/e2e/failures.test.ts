@@ -147,7 +147,7 @@ describe('the data plane', () => {
       .first()
       .waitFor()
     await page
-      .getByText(/HAProxy does not work: Port 443 is taken by nginx\./)
+      .getByText(/HAProxy isn't working: Port 443 is taken by nginx\./)
       .first()
       .waitFor()
     await syncMark(page, 'Data plane broken').waitFor()
@@ -166,7 +166,7 @@ describe('the data plane', () => {
     await page.clock.runFor(EDGE_ABSENCE_SHOWN)
     await page
       .locator('.banners')
-      .getByText(/is not connected\. What is published keeps running/)
+      .getByText(/is not connected\. Published services keep running/)
       .waitFor()
     visit.expectNoComplaints()
     await visit.close()

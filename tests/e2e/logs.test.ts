@@ -89,7 +89,7 @@ it('holds still while paused and goes on with what came', async () => {
   await page.getByText('before.').waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   edge.log(service.id, '[INFO] meanwhile.')
-  await page.getByText('Paused. 1 new line waits.').waitFor()
+  await page.getByText('Paused. 1 new line.').waitFor()
   await expect(shown(page)).toHaveCount(1)
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByText('meanwhile.').waitFor()

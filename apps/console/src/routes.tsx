@@ -12,7 +12,7 @@ const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePag
 const LoginPage = async () => (await import('./pages/login/LoginPage.tsx')).LoginPage
 const SessionFrame = async () => (await import('./pages/layout/Layout.tsx')).SessionFrame
 
-/** Nothing: the page's own skeleton is there within a blink. */
+/** Nothing: the page's own skeleton appears almost at once. */
 const Blank = () => null
 
 /** Every page, loaded when it is first opened. */

@@ -15,7 +15,7 @@ export async function parseAnswer<T>(schema: z.ZodMiniType<T>, response: Respons
   if (text === undefined) return undefined as T
   const result = schema.safeParse(parseJson(text))
   if (result.success) return result.data
-  throw new ApiError('The answer of the server could not be understood. Reload the page.', {
+  throw new ApiError("The console could not read the server's answer. Reload the page.", {
     status: response.status,
     code: 'answer',
     cause: result.error,
@@ -31,14 +31,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Some answers keep the list one level deeper. */
+/** Some answers nest the list one level deeper. */
 const NestedErrors = z.object({
   message: z.optional(z.string()),
   errors: z.object({ body: z.array(FieldError) }),
 })
 const OnlyMessage = z.object({ message: z.string() })
 
-/** The error that an answer without success describes. */
+/** The error that a failed answer describes. */
 export async function readError(response: Response): Promise<ApiError> {
   const { status } = response
   const body = parseJson((await readText(response)) ?? '')
@@ -51,13 +51,13 @@ export async function readError(response: Response): Promise<ApiError> {
       errors: nested.data.errors.body,
     })
   const message = OnlyMessage.safeParse(body)
-  return new ApiError(message.success ? message.data.message : wordsForStatus(status), { status })
+  return new ApiError(message.success ? message.data.message : statusMessage(status), { status })
 }
 
-function wordsForStatus(status: number): string {
+function statusMessage(status: number): string {
   if (status === 400) return 'Unknown Error'
-  if (status === 404) return 'This does not exist any more.'
+  if (status === 404) return 'This no longer exists.'
   if (status === 502 || status === 503 || status === 504)
-    return 'The server is not reachable right now. What is published keeps running.'
+    return "The server can't be reached right now. Published services keep running."
   return `The server answered with an error (status ${status}).`
 }

@@ -27,6 +27,6 @@ export class ApiError extends Error {
 }
 
 /** What a person reads when something failed. */
-export function wordsForError(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof ApiError ? error.message : 'Something went wrong in the console. Reload the page.'
 }

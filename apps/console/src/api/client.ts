@@ -72,11 +72,11 @@ export function createApi(context: ApiContext) {
     }
   }
 
-  const tickets = createTicketBook(() => call(server.ticket, {}), context)
+  const tickets = createTicketCache(() => call(server.ticket, {}), context)
 
   /**
-   * The address of a stream. It gets around, so it carries a ticket that is good for a minute, and not the token.
-   * @param isRefused whether the ticket of the moment was refused, so that a new one is needed
+   * The address of a stream. Addresses end up in logs, so it carries a ticket that is good for a minute, not the token.
+   * @param isRefused whether the current ticket was refused, so that a new one is needed
    */
   async function streamUrl<E extends Endpoint>(
     endpoint: E,
@@ -123,7 +123,7 @@ async function request(context: ApiContext, url: string, init: RequestInit): Pro
     const reason = timeout.aborted
       ? `The server did not answer within ${REQUEST_TIMEOUT / 1000} seconds.`
       : 'The server could not be reached.'
-    throw new ApiError(`${reason} What is published keeps running.`, { status: 0, code: 'network', cause })
+    throw new ApiError(`${reason} Published services keep running.`, { status: 0, code: 'network', cause })
   }
 }
 
@@ -132,26 +132,29 @@ function fileName(disposition: string | null, fallback: string): string {
   return match?.[1] ?? match?.[2] ?? fallback
 }
 
-/** A ticket is not used any more when it has less than this left, in ms: the way to the server takes time. */
+/** A ticket with less than this left, in ms, is no longer used: requests take time to arrive. */
 const MARGIN = 10_000
 
-/** Keeps the ticket of the moment, which all streams that are opened within its time share. */
-export interface TicketBook {
-  /** @param isRefused whether the one at hand was refused. Rejects with what `fetchTicket` rejects with. */
+/** Caches the current ticket, which all streams share until it expires. */
+export interface TicketCache {
+  /** @param isRefused whether the cached one was refused. Rejects with what `fetchTicket` rejects with. */
   get(isRefused: boolean): Promise<string>
 }
 
-interface World {
+interface TicketContext {
   token: () => string | null
   now: () => number
 }
 
-export function createTicketBook(fetchTicket: () => Promise<Ticket>, { token, now }: World): TicketBook {
-  let page: { token: string | null; until: number; ticket: Promise<string> } | undefined
-  const turn = () => {
+export function createTicketCache(
+  fetchTicket: () => Promise<Ticket>,
+  { token, now }: TicketContext,
+): TicketCache {
+  let current: { token: string | null; until: number; ticket: Promise<string> } | undefined
+  const renew = () => {
     const next = {
       token: token(),
-      // Until the answer says how long it is good, everyone waits for this one.
+      // Until the answer says how long it lasts, every stream waits for this one.
       until: Number.POSITIVE_INFINITY,
       ticket: fetchTicket().then(
         ({ ticket, expires_in }) => {
@@ -164,13 +167,13 @@ export function createTicketBook(fetchTicket: () => Promise<Ticket>, { token, no
         },
       ),
     }
-    page = next
+    current = next
     return next.ticket
   }
   return {
     get(isRefused) {
-      const isGood = page !== undefined && page.token === token() && now() < page.until && !isRefused
-      return isGood && page ? page.ticket : turn()
+      const isGood = current !== undefined && current.token === token() && now() < current.until && !isRefused
+      return isGood && current ? current.ticket : renew()
     },
   }
 }

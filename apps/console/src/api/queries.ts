@@ -43,7 +43,7 @@ export function useAllRows<E extends Endpoint>(
   return data?.data ?? []
 }
 
-/** Puts in what a stream sent. An answer under way may be older, so it is asked for again. */
+/** Stores what a stream sent. A request in flight may bring something older, so it is repeated. */
 export function putNewer<T>(
   queries: QueryClient,
   queryKey: QueryKey,
@@ -53,8 +53,8 @@ export function putNewer<T>(
   if (queries.isFetching({ queryKey }) > 0) void queries.invalidateQueries({ queryKey })
 }
 
-/** What the installation says of itself; it changes only when the server is started again. */
+/** What the installation says of itself; it changes only when the server restarts. */
 export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_000 })
 
-/** The edges and whether what the console shows is in force on them. */
+/** The edges, and whether they have applied what the console shows. */
 export const useEdges = () => useAnswer(endpoints.listEdges, {})

@@ -14,7 +14,7 @@ interface Options {
   enabled?: boolean
 }
 
-/** Follows an event stream while the component is there; a new query opens a new stream. */
+/** Follows an event stream while the component is mounted; a new query opens a new stream. */
 export function useStream(
   endpoint: Endpoint,
   { query, reconnect, onMessage, enabled = true }: Options,
@@ -40,7 +40,7 @@ export function useStream(
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'lost'
 
 export interface StreamOptions {
-  /** Called for each attempt: the address carries the ticket of the moment, or a new one when that was refused. */
+  /** Called for each attempt: the address carries the current ticket, or a new one when that was refused. */
   url: (isRefused: boolean) => Promise<string>
   reconnect: boolean
   /** Gets the parsed JSON of each message. */
@@ -51,8 +51,8 @@ export interface StreamOptions {
 
 /**
  * Follows an event stream until the returned function is called. It is read with fetch and not with
- * EventSource: that one hides the status, so that an ended session would be asked for again for ever,
- * and forgets the last event's id when it has to be opened again by hand.
+ * EventSource: that hides the status, so that it would retry an ended session forever,
+ * and forgets the last event's id when it has to be reopened.
  */
 export function openStream(options: StreamOptions): () => void {
   const end = new AbortController()
@@ -67,7 +67,7 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
     try {
       await readOnce(options, last, end)
     } catch (error) {
-      // The session is over, and whoever asked for the ticket has heard of it.
+      // The session is over, and the client has already said so.
       if (error instanceof ApiError && error.status === 401) return options.onState('lost')
       if (!end.aborted) console.error('The stream was lost', error)
     }
@@ -79,11 +79,11 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
 }
 
 async function readOnce(options: StreamOptions, last: { id: string }, end: AbortSignal): Promise<void> {
-  const silence = createSilence()
+  const silence = createSilenceTimer()
   try {
     const signal = AbortSignal.any([end, silence.signal])
     let response = await ask(await options.url(false), last.id, signal)
-    // A server that was started anew does not know the ticket. Whether the session is over, the next one tells.
+    // A restarted server does not know the ticket. If the next one is refused too, the session is over.
     if (response.status === 401) response = await ask(await options.url(true), last.id, signal)
     if ([401, 403, 429].includes(response.status)) options.onRefused()
     if (!response.ok || !response.body) throw new Error(`The stream answered with status ${response.status}`)
@@ -104,8 +104,8 @@ async function readOnce(options: StreamOptions, last: { id: string }, end: Abort
   }
 }
 
-/** Its signal aborts when nothing ends the silence for too long. */
-function createSilence() {
+/** Its signal aborts after too long a silence. */
+function createSilenceTimer() {
   const tooLong = new AbortController()
   const start = () => setTimeout(() => tooLong.abort(), STREAM_SILENCE_LIMIT)
   let timer = start()

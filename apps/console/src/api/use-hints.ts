@@ -4,23 +4,23 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 import { type StreamState, useStream } from './stream.ts'
 
-/** Reads again whatever the server says is other than before, and all of it once the stream is there (again). */
+/** Reloads what the server says has changed, and everything when the stream (re)connects. */
 export function useHints(): StreamState {
   const queries = useQueryClient()
-  const readAgain = (nouns: readonly HintNoun[]) =>
+  const reload = (nouns: readonly HintNoun[]) =>
     void queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
     })
   const state = useStream(endpoints.streamHints, {
     query: {},
     reconnect: true,
-    // A page that nobody sees reads nothing, and leaves its connection to others.
+    // A hidden page loads nothing and leaves its connection to other tabs.
     enabled: useSyncExternalStore(subscribeToVisibility, isVisible),
-    onMessage: (data) => readAgain(Hints.parse(data)),
+    onMessage: (data) => reload(Hints.parse(data)),
   })
-  const readAll = useEffectEvent(() => readAgain(HintNoun.options))
+  const reloadAll = useEffectEvent(() => reload(HintNoun.options))
   useEffect(() => {
-    if (state === 'live') readAll()
+    if (state === 'live') reloadAll()
   }, [state])
   return state
 }

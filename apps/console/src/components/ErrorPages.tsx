@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { House } from 'lucide-react'
 import { Link, useRouteError } from 'react-router'
-import { ApiError, wordsForError } from '../api/api-error.ts'
+import { ApiError, errorMessage } from '../api/api-error.ts'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
 import { urls } from '../util/urls.ts'
 import { Page } from './Page.tsx'
@@ -70,7 +70,7 @@ export function RecordError({ query, what, back }: RecordErrorProps) {
       ) : (
         <ErrorPanel
           title={`The ${what} could not be loaded`}
-          text={wordsForError(query.error)}
+          text={errorMessage(query.error)}
           busy={query.isFetching}
           onRetry={() => query.refetch()}
         />

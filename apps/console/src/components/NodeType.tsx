@@ -16,13 +16,13 @@ export function NodeType({ node }: { node: Node }) {
       </Badge>
     )
   return (
-    <Badge kind="gateway" tooltip={<GatewayWords node={node} />}>
+    <Badge kind="gateway" tooltip={<GatewayTooltip node={node} />}>
       Gateway
     </Badge>
   )
 }
 
-function GatewayWords({ node }: { node: Node }) {
+function GatewayTooltip({ node }: { node: Node }) {
   return (
     <>
       {node.gatewayNetworks?.map((network) => (

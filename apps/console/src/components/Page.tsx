@@ -7,7 +7,7 @@ import './Page.css'
 interface Props {
   /** The title of the tab: `<title> · Postern`. */
   title: string
-  /** The way to this page; a list has none and shows the host instead. */
+  /** The breadcrumb; a list has none and shows the host instead. */
   crumbs?: readonly Crumb[]
   className?: string
   children: ReactNode
@@ -31,7 +31,7 @@ export interface Crumb {
   mono?: boolean
 }
 
-/** The place in the top bar where a page puts its way. */
+/** Where in the top bar a page puts its breadcrumb. */
 export const CrumbSlot = createContext<HTMLElement | null>(null)
 
 function Crumbs({ items }: { items: readonly Crumb[] }) {

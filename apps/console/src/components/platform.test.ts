@@ -16,7 +16,7 @@ const EDGE: Edge = {
 }
 const problem = { scope: { kind: 'service', id: 2 }, message: 'Port 443 is taken.' } as const
 
-test('all in force', () => {
+test('all applied', () => {
   expect(platformState([EDGE])).toMatchObject({ kind: 'ok', text: 'In sync', revision: 7 })
 })
 
@@ -39,7 +39,7 @@ test('an edge that was not there yet may never have published anything', () => {
     expect.stringContaining('has not connected since the server started.'),
   ])
   expect(absentEdges([{ ...gone, lastSeen: '2026-11-21T10:00:00.000Z' }])).toEqual([
-    expect.stringContaining('What is published keeps running'),
+    expect.stringContaining('Published services keep running'),
   ])
 })
 

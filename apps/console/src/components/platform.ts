@@ -15,7 +15,7 @@ const PARTS = {
   nftables: { name: 'nftables', means: "Nodes aren't isolated from each other and have no internet access." },
 } as const satisfies Record<keyof DataPlane, { name: string; means: string }>
 
-/** The parts of the data plane that do not do their job, in words for people. */
+/** The parts of the data plane that aren't working, in words for people. */
 export function brokenParts(edges: readonly Edge[]): string[] {
   return edges.flatMap(({ dataPlane }) => {
     if (!dataPlane) return []
@@ -25,23 +25,23 @@ export function brokenParts(edges: readonly Edge[]): string[] {
       .map((part) => {
         const { state, detail } = dataPlane[part]
         const { name, means } = PARTS[part]
-        return `${name} ${state === 'missing' ? 'is missing' : 'does not work'}: ${endSentence(detail)} ${means}`
+        return `${name} ${state === 'missing' ? 'is missing' : "isn't working"}: ${endSentence(detail)} ${means}`
       })
   })
 }
 
-/** The edges that are not there, in words for people. */
+/** The edges that are not connected, in words for people. */
 export function absentEdges(edges: readonly Edge[]): string[] {
   return edges
     .filter(({ connected }) => !connected)
     .map(({ name, lastSeen }) =>
       lastSeen === null
-        ? `${name} has not connected since the server started. What was published before keeps running; changes wait.`
-        : `${name} is not connected. What is published keeps running; changes wait.`,
+        ? `${name} has not connected since the server started. Published services keep running; changes wait.`
+        : `${name} is not connected. Published services keep running; changes wait.`,
     )
 }
 
-/** Whether what the console shows is in force. */
+/** Whether the edges have applied what the console shows. */
 export function platformState(edges: readonly Edge[]): PlatformState {
   const problem = (text: string, details: string[]) =>
     ({ kind: 'problem', text, revision: null, details }) as const
@@ -59,7 +59,7 @@ export function platformState(edges: readonly Edge[]): PlatformState {
       kind: 'applying',
       text: 'Applying',
       revision: wanted,
-      details: ['The edge is taking over the last change.'],
+      details: ['The edge is applying the latest change.'],
     }
   if (reported.length > 0)
     return problem(reported.length === 1 ? '1 problem' : `${reported.length} problems`, reported)

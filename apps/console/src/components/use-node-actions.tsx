@@ -8,7 +8,7 @@ import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
 import { saveFile } from '../util/save-file.ts'
 import { ask, attempt } from './ask.ts'
 
-/** What can be done with a node, each after its question; every function answers whether it was done. */
+/** What can be done with a node, each after confirmation; every function says whether it was done. */
 export function useNodeActions() {
   const api = useApi()
   const queries = useQueryClient()
@@ -57,7 +57,8 @@ function confirmReplaceKey(name: string): ConfirmOptions {
     title: 'Replace the key of this node',
     description: (
       <>
-        The CLI on <b>{name}</b> made its own key. The file gets a new one, and the tunnel of the CLI ends.
+        The CLI on <b>{name}</b> created its own key. Downloading the file replaces that key and closes the
+        CLI's tunnel.
       </>
     ),
     variant: 'danger',
@@ -94,7 +95,7 @@ function confirmRemove({ name, services, tokens }: Node): ConfirmOptions {
     description: (
       <>
         This permanently deletes <b>{name}</b>
-        {withIt(services, tokens)}.{services > 0 && ' Visitors will get an error immediately.'}
+        {contentsText(services, tokens)}.{services > 0 && ' Visitors will get an error immediately.'}
       </>
     ),
     variant: 'danger',
@@ -103,15 +104,15 @@ function confirmRemove({ name, services, tokens }: Node): ConfirmOptions {
   }
 }
 
-/** What goes together with a node, in words. */
-function withIt(services: number, tokens: number): string {
-  const parts = [countWords(services, 'service'), countWords(tokens, 'access token')].filter(Boolean)
+/** What is deleted with a node. */
+function contentsText(services: number, tokens: number): string {
+  const parts = [countText(services, 'service'), countText(tokens, 'access token')].filter(Boolean)
   return parts.length === 2
     ? `, its ${parts.join(' and its ')}`
     : parts.map((part) => ` and its ${part}`).join('')
 }
 
-function countWords(count: number, noun: string): string {
+function countText(count: number, noun: string): string {
   if (count === 0) return ''
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }

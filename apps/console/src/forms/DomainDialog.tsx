@@ -53,12 +53,12 @@ export function DomainDialog({ domain, onClose }: Props) {
         mono
         disabled={domain !== undefined}
         placeholder="app.example.com"
-        hint={domain ? 'The name of a domain stays as it is.' : 'Its DNS record must point to this server.'}
+        hint={domain ? "A domain can't be renamed." : 'Its DNS record must point to this server.'}
       />
       {offersSkip && <SkipValidationField control={control} onTicked={() => form.clearErrors('domain')} />}
       <Field
         label="SSL Certificate Type"
-        hint={skips ? MESSAGES.selfSignedOnly : 'Signed by the local authority of this installation.'}
+        hint={skips ? MESSAGES.selfSignedOnly : "Signed by this installation's own certificate authority."}
       >
         {(ids) => <TextInput {...ids} value="Self Signed" readOnly />}
       </Field>

@@ -33,7 +33,7 @@ type Declaration<S extends Service, In extends ServiceValues, Out> = Omit<
   'fetch'
 >
 
-/** The form of a service of any type; when it is saved, every list has it. */
+/** The form of a service of any type; once it is saved, every list shows it. */
 export function useServiceForm<S extends Service, In extends ServiceValues, Out>(
   declaration: Declaration<S, In, Out>,
 ) {
@@ -62,9 +62,9 @@ interface Props<In extends ServiceValues, Out>
   dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
   /** True for the console itself: only its domain and its IP lists can be changed. */
   locked: boolean
-  /** Stands beside the domain. */
+  /** Beside the domain. */
   publicField: ReactNode
-  /** Stands before the backend's host. */
+  /** Before the backend's host. */
   protocolField: ReactNode
   defaultPort: number
   route: Route
@@ -201,7 +201,7 @@ function NodeNameField({ node }: { node: Node }) {
   )
 }
 
-/** What the form makes of itself so far: public address, node, backend. */
+/** The route that the form describes so far: public address, node, backend. */
 function RoutePreview({ route: { from, to }, node }: { route: Route; node: Node }) {
   return (
     <p className="preview">

@@ -45,9 +45,9 @@ export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>(
 }
 
 /**
- * Runs once no button is pressed any more. Leaving a field by a click would otherwise show its error, and so
- * move the page, between the press and the release: the click would miss what it was meant for.
- * It does not run when the click took the field away: its value must not come back with it.
+ * Runs once no mouse button is pressed. Leaving a field by a click would otherwise show its error, and so
+ * move the page, between press and release: the click would miss its target.
+ * It does not run when the click removed the field, whose value must not come back.
  */
 function whenReleased(field: Element, run: () => void): void {
   if (document.querySelector(':active') === null) {

@@ -13,7 +13,7 @@ import { confirmDiscard } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
 import { FormDialog } from '../ui/FormDialog.tsx'
 import { today } from '../util/days.ts'
-import { TextField, useBoundField } from './bound-fields.tsx'
+import { TextField, useBoundField } from './TextField.tsx'
 import { NEW_TOKEN, type TokenFormInput, TokenFormSchema } from './token-values.ts'
 import { useFormShell } from './use-form-shell.ts'
 

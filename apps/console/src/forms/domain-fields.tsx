@@ -26,7 +26,7 @@ interface FieldProps {
   isConsole: boolean
 }
 
-/** The domain of a service: one that is there, or a new name. */
+/** The domain of a service: an existing one, or a new name. */
 export function PublicDomainField({ control, isConsole }: FieldProps) {
   const domains = useAllRows(endpoints.listDomains, {}).map((each) => each.domain)
   const { field, error } = useBoundField({ control, name: 'domain' })
@@ -110,7 +110,7 @@ export function SkipValidationField<V extends FieldValues>({ control, onTicked }
 /**
  * Whether Skip Domain Validation is shown: while `counts` says so of the domain's error, and while it is
  * ticked. It stays as long as the refused domain is in the field: leaving the field clears the error, and
- * the box must not go as one reaches for it.
+ * the box must not vanish while the pointer moves to it.
  */
 export function useSkipOffered<V extends FieldValues>(
   control: Control<V>,

@@ -21,7 +21,7 @@ export interface FormDeclaration<In extends FieldValues, Out, Rec extends { upda
 
 /**
  * The form of a record in a dialog. `dialog` holds what `FormDialog` requires; `form` goes to the bound fields;
- * `record` is the one that was loaded into the form, also when the page has got a newer one meanwhile.
+ * `record` is the one that the form was filled from, even when the page has a newer one.
  */
 export function useFormDialog<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved>(
   declaration: FormDeclaration<In, Out, Rec, Saved>,

@@ -12,7 +12,7 @@ import {
   useForm,
 } from 'react-hook-form'
 import type * as z from 'zod/mini'
-import { ApiError, wordsForError } from '../api/api-error.ts'
+import { ApiError, errorMessage } from '../api/api-error.ts'
 import type { SubmitError } from '../ui/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
@@ -61,10 +61,10 @@ export function useFormShell<In extends FieldValues, Out>(declaration: Declarati
 /** What the banner says of any failure. */
 export function bannerOf(error: unknown): SubmitError {
   const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: undefined }
-  return { message: wordsForError(error), status, requestId }
+  return { message: errorMessage(error), status, requestId }
 }
 
-/** Puts each error under its field; what no field of the form shows comes back for the banner. */
+/** Puts each error under its field; returns what no field shows, for the banner. */
 function showErrors<In extends FieldValues, Out>(
   form: UseFormReturn<In, unknown, Out>,
   error: unknown,
@@ -73,7 +73,7 @@ function showErrors<In extends FieldValues, Out>(
   // The server's dotted paths are those of the form, which was sent as it is.
   const errors = error.errors.map(({ field, message }) => ({ field: field as FieldPath<In>, message }))
   for (const { field, message } of errors) form.setError(field, { type: 'server', message })
-  // Only an error of a field that is there has got the field's control.
+  // Only the error of a field on the screen has a reference to its control.
   const isShown = ({ field }: { field: FieldPath<In> }) => form.getFieldState(field).error?.ref !== undefined
   const first = errors.find(isShown)
   if (first) form.setFocus(first.field)
@@ -84,7 +84,7 @@ function showErrors<In extends FieldValues, Out>(
 }
 
 /**
- * Checks a form with the contract's schema, so that the console and the server say the same words.
+ * Checks a form with the contract's schema, so that the console and the server say the same.
  * An empty number is null in a form and absent for the schema, whose default then counts.
  */
 export function schemaResolver<In extends FieldValues, Out>(

@@ -34,11 +34,11 @@ export function createSession(host: SessionHost) {
 
   /**
    * The second half of the session's credential: cookies are shared with every port of this host, what is stored here
-   * is not. Null in a browser where nobody has signed in with the form yet.
+   * is not. Null in a browser where the form has never been used.
    */
   const key = (): string | null => host.storage.getItem(SECOND_HALF)
 
-  /** A session begins with a key, so it is there before the sign-in. */
+  /** A session starts with a key, so this comes before the sign-in. */
   const ensureKey = (): void => {
     if (key() === null) host.storage.setItem(SECOND_HALF, host.makeKey())
   }

@@ -1,7 +1,7 @@
 import type { Page } from '@postern/contract/lists'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { wordsForError } from '../api/api-error.ts'
+import { errorMessage } from '../api/api-error.ts'
 import { Button, IconButton } from '../ui/Button.tsx'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
 import { type Column, Pager, Table } from '../ui/Table.tsx'
@@ -17,7 +17,7 @@ interface Props<T> {
   renderMenu: (row: T) => ReactNode
   /** Instead of rows when there is none yet. */
   empty: ReactNode
-  /** Whether there is none yet, when rows that nobody added do not count. */
+  /** Whether there are none yet, when some rows exist from the start. */
   isEmpty?: (page: Page<T>) => boolean
   /** Instead of rows when there is none for this search and filter. */
   noMatch?: ReactNode
@@ -36,7 +36,7 @@ export function QueryTable<T extends { id: number }>(props: Props<T>) {
     page === undefined && isError ? (
       <ErrorPanel
         title={`The ${noun} could not be loaded`}
-        text={wordsForError(error)}
+        text={errorMessage(error)}
         busy={isFetching}
         onRetry={() => refetch()}
       />

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Sort } from '../ui/Table.tsx'
 
-/** What of a list is in the address of the page, so that a link or Back opens the same rows. */
+/** The state of a list that the page's address holds, so that a link or Back opens the same rows. */
 export interface ListParams {
   page: number
   limit: number
@@ -26,7 +26,7 @@ function keysOf(card: string) {
   return (key: string) => (card === '' ? key : `${card}.${key}`)
 }
 
-/** Reads the parameters; whatever makes no sense reads as absent. */
+/** Reads the parameters; invalid ones count as absent. */
 export function readListParams(query: URLSearchParams, defaultLimit: number, card = ''): ListParams {
   const key = keysOf(card)
   const limit = positive(query.get(key('limit')))
@@ -39,7 +39,7 @@ export function readListParams(query: URLSearchParams, defaultLimit: number, car
   }
 }
 
-/** The address after a change. Any change but that of the page goes back to page 1. */
+/** The address after a change. Every change except of the page goes back to page 1. */
 export function changeListParams(
   query: URLSearchParams,
   change: Partial<ListParams>,
@@ -68,7 +68,7 @@ export function listQueryOf(params: ListParams) {
   }
 }
 
-/** The page to go to when the current one has no rows any more, or undefined when it may stay. */
+/** The page to go to when the current one has no rows left, or undefined. */
 export function stepBack(page: number, limit: number, rows: number, total: number): number | undefined {
   if (page <= 1 || rows > 0) return undefined
   return Math.max(1, Math.min(page - 1, Math.ceil(total / limit)))

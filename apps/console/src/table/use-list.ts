@@ -27,7 +27,7 @@ export interface List<Row> {
   streamState: StreamState
 }
 
-/** One page of a list, kept fresh; it steps back when the last row of a page goes. */
+/** One page of a list, kept up to date; it steps back when a page has lost its last row. */
 export function useList<E extends Endpoint>({ endpoint, state, input, live }: Options<E>): List<RowOf<E>> {
   const [params, change] = state
   const api = useApi()

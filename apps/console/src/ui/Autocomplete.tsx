@@ -9,12 +9,12 @@ import './Autocomplete.css'
 export interface AutocompleteProps extends Omit<ComponentProps<'input'>, 'value' | 'onChange'> {
   value: string
   onValueChange: (value: string) => void
-  /** Proposals; any other text is a value too. */
+  /** Suggestions; any other text is a value too. */
   options: readonly string[]
   icon?: LucideIcon
 }
 
-/** A text with proposals below it; the list closes a moment after the field is left. */
+/** A text with suggestions; the list closes a moment after the field loses focus. */
 export function Autocomplete({ value, onValueChange, options, icon: Icon, ...rest }: AutocompleteProps) {
   const [open, setOpen] = useState(false)
   const timer = useRef<number>(undefined)
@@ -40,7 +40,7 @@ export function Autocomplete({ value, onValueChange, options, icon: Icon, ...res
           </span>
         )}
         <Base.Input className="input" spellCheck={false} autoComplete="off" {...rest} />
-        <Base.Trigger className="post" aria-label="Show proposals" tabIndex={-1} disabled={rest.disabled}>
+        <Base.Trigger className="post" aria-label="Show suggestions" tabIndex={-1} disabled={rest.disabled}>
           <ChevronDown className="ic" />
         </Base.Trigger>
       </Base.InputGroup>

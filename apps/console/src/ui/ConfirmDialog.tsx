@@ -1,5 +1,4 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
-import { clsx } from 'clsx'
 import { CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from './Button.tsx'
@@ -7,6 +6,7 @@ import { type ConfirmRequest, confirmStore } from './confirm.ts'
 import './Dialog.css'
 import './ConfirmDialog.css'
 
+const TONES = { danger: 'bad', success: 'ok', info: 'info' } as const
 const ICONS = { danger: TriangleAlert, success: CircleCheck, info: Info } as const
 
 /** The one dialog behind `confirm()`, above everything else that floats. */
@@ -40,11 +40,11 @@ function ConfirmDialog({ request }: { request: ConfirmRequest }) {
         <AlertDialog.Backdrop className="scrim confirm-layer" />
         <AlertDialog.Viewport className="overlay confirm-layer">
           <AlertDialog.Popup
-            className={clsx('dialog s confirm', variant)}
+            className="dialog s confirm"
             initialFocus={variant === 'danger' ? cancel : accept}
           >
             <div className="dlg-body">
-              <span className="cic">
+              <span className={`tile ${TONES[variant]}`}>
                 <Icon className="ic" />
               </span>
               <div>
@@ -74,7 +74,7 @@ function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   )
 }
 
-/** What asked may be gone with what was deleted; the keyboard then goes on in the page and not at its top. */
+/** The button that asked may have been deleted with its row; the keyboard then continues in the page, not at its top. */
 function keepFocus(): void {
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>('#main')?.focus()

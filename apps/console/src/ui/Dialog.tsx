@@ -6,7 +6,7 @@ import { Button, IconButton } from './Button.tsx'
 import { confirm, confirmStore } from './confirm.ts'
 import './Dialog.css'
 
-/** Where a dialog starts, and where a form that was loaded again goes on. */
+/** Where the focus starts in a dialog, and after its form was reloaded. */
 export const FIRST_FIELD = '.dlg-body :is(input, select, textarea):not(:disabled, [readonly])'
 const FIRST_BUTTON = '.dlg-body .btn, .dlg-foot .btn'
 
@@ -50,7 +50,7 @@ export function Dialog({
       onOpenChange={(_, details) => {
         details.cancel()
         const isOutside = details.reason === 'escape-key' || details.reason === 'outside-press'
-        // A question above this dialog is outside of it, too.
+        // A confirmation above this dialog is outside it too.
         if (busy || confirmStore.get() || (oneTime && isOutside)) return
         void leave()
       }}
@@ -82,7 +82,7 @@ export function DialogBody({ children, className }: { children: ReactNode; class
   return <div className={clsx('dlg-body', className)}>{children}</div>
 }
 
-/** The foot never scrolls; `note` stands at its left. */
+/** The foot never scrolls; `note` is at its left. */
 export function DialogFoot({ children, note }: { children: ReactNode; note?: ReactNode }) {
   return (
     <footer className="dlg-foot">

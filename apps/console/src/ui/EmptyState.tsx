@@ -34,7 +34,7 @@ export interface ErrorPanelProps {
 export function ErrorPanel({ title, text, onRetry, busy = false }: ErrorPanelProps) {
   return (
     <div className="empty" role="alert">
-      <span className="eic">
+      <span className="tile bad">
         <TriangleAlert className="ic" />
       </span>
       <h2>{title}</h2>

@@ -34,7 +34,7 @@ export function Field({
       <div className="field-label">
         <label htmlFor={id}>
           {label}
-          {required && <Star />}
+          {required && <RequiredMark />}
         </label>
         {labelEnd}
       </div>
@@ -49,7 +49,7 @@ export function Field({
   )
 }
 
-function Star() {
+function RequiredMark() {
   return (
     <span className="req" aria-hidden="true">
       *

@@ -49,7 +49,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time of this second, ms since the epoch: one clock for the whole page, which stands while nobody looks. */
+/** The current second, ms since the epoch: one clock for the whole page, stopped while nothing uses it. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

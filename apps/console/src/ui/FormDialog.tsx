@@ -78,7 +78,7 @@ export interface SubmitError {
   /** 0 when no answer came. */
   status: number
   requestId?: string | undefined
-  /** The record has changed meanwhile: this puts the newest one into the form. */
+  /** The record has changed: this loads the latest version into the form. */
   reload?: () => Promise<void>
 }
 
@@ -119,7 +119,7 @@ function SubmitAction({ error: { requestId, reload } }: { error: SubmitError }) 
           setBusy(true)
           await reload()
           setBusy(false)
-          // The button is gone; the person goes on where the form begins.
+          // The button is gone, so the focus moves to the start of the form.
           form?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
         }}
       >

@@ -22,7 +22,7 @@ export interface ListFieldProps {
   hint?: ReactNode
 }
 
-/** Rows that can be added and removed. After either the focus goes to a row that is there. */
+/** Rows that can be added and removed; the focus follows. */
 export function ListField(props: ListFieldProps) {
   const { label, addText, count, min = 0, canAdd = true, disabled, hint, error } = props
   const labelId = useId()

@@ -58,7 +58,7 @@ export function Table<T>(props: TableProps<T>) {
       </thead>
       <tbody role="rowgroup">
         {rows === undefined ? (
-          <Bones {...props} />
+          <SkeletonRows {...props} />
         ) : (
           rows.map((row) => <Row key={props.rowKey(row)} {...props} row={row} />)
         )}
@@ -104,7 +104,7 @@ function Cell<T>({ column, children }: { column: Column<T>; children: ReactNode 
 
 const WIDTHS = [62, 38, 74, 50, 44]
 
-function Bones<T>({ columns, skeletonRows = 5 }: TableProps<T>) {
+function SkeletonRows<T>({ columns, skeletonRows = 5 }: TableProps<T>) {
   return Array.from({ length: skeletonRows }, (_, row) => (
     // biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens
     <tr role="row" className="skel" key={`bone-${row.toString()}`}>
@@ -128,7 +128,7 @@ interface Props {
   onSort: ((sort: Sort) => void) | undefined
 }
 
-/** A column's head; a sortable one turns round when it is the current order. */
+/** A column's head; clicking the current sort column reverses the order. */
 function SortHead({ column, sort, onSort }: Props) {
   const { head, sortBy, hiddenHead } = column
   const isCurrent = sortBy !== undefined && sort?.field === sortBy
@@ -157,7 +157,7 @@ function SortHead({ column, sort, onSort }: Props) {
   )
 }
 
-/** A line of text that is on its way. `width` in percent. */
+/** A line of text that is still loading. `width` in percent. */
 export function Skeleton({ width }: { width: number }) {
   return <i className="bone" style={{ width: `${width}%` }} aria-hidden="true" />
 }

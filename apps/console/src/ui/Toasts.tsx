@@ -56,7 +56,7 @@ export function Toasts() {
   )
 }
 
-/** Goes after its time, which begins again when the pointer or the focus leaves it. */
+/** Closes after a while, counted again when the pointer or the focus leaves it. */
 function Toast({ message: { id, kind, text } }: { message: Message }) {
   const [isHeld, setHeld] = useState(false)
   const dismiss = () => setMessages(messages.filter((each) => each.id !== id))

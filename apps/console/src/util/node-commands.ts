@@ -6,7 +6,7 @@ export interface CommandPart {
   text: string
 }
 
-/** What stands in the place of the token wherever the command is shown. */
+/** Shown in place of the token. */
 const HIDDEN = 'SECRET'
 
 /** Where a node reaches this installation: the page's own origin, unless only this machine can use that. */
@@ -23,8 +23,8 @@ function isLoopback(host: string): boolean {
 type Server = Pick<Config, 'publicUrl' | 'caFingerprint'>
 
 /**
- * The command in parts to be drawn, with the token hidden. The token comes by standard input, from a command that is
- * part of the shell: what is on a command line is shown to every user of that machine while it runs.
+ * The command in parts, with the token hidden. The token goes through standard input from a shell builtin:
+ * arguments are visible to every user of that machine while a command runs.
  */
 export function renderConnectCommand(origin: string, config: Server): CommandPart[] {
   return [

@@ -18,9 +18,9 @@ import './LogView.css'
 interface Props {
   /** Either a domain, or a service by type and id. */
   query: { domain: string } | { type: ServiceType; id: number }
-  /** What stands in the head of the page, left of the stream's mark. */
+  /** The title of the page, left of the stream's state. */
   title: ReactNode
-  /** Whose requests are awaited, in words. */
+  /** What the requests go to, as a name. */
   subject: string
 }
 
@@ -87,14 +87,14 @@ function NoLines({ view, subject }: { view: LogViewState; subject: string }) {
       <EmptyState
         door="ajar"
         title="Waiting for requests"
-        text={`Each request to ${subject} appears here as it completes.`}
+        text={`Requests to ${subject} appear here as they complete.`}
       />
     )
   return (
     <EmptyState
       door="dashed"
-      title="No line matches"
-      text={`${view.lines.length} lines are kept, none of these levels with this text.`}
+      title="No lines match"
+      text={`None of the ${view.lines.length} kept lines has one of these levels and this text.`}
     >
       <Button onClick={view.showAll}>Show all lines</Button>
     </EmptyState>
@@ -121,7 +121,7 @@ function LogFoot({ view, follow }: { view: LogViewState; follow: Follow }) {
       </p>
       {follow.isFollowing ? (
         <p className="sub">
-          {isPaused ? pausedWords(waiting) : 'Following the newest line. Scroll up to hold.'}
+          {isPaused ? pausedText(waiting) : 'Following the newest line. Scroll up to pause.'}
         </p>
       ) : (
         <Button variant="ghost" size="sm" icon={ArrowDown} onClick={follow.toEnd}>
@@ -132,12 +132,12 @@ function LogFoot({ view, follow }: { view: LogViewState; follow: Follow }) {
   )
 }
 
-function pausedWords(waiting: number): string {
-  if (waiting === 0) return 'Paused. No new lines since.'
-  return waiting === 1 ? 'Paused. 1 new line waits.' : `Paused. ${waiting} new lines wait.`
+function pausedText(waiting: number): string {
+  if (waiting === 0) return 'Paused. No new lines.'
+  return waiting === 1 ? 'Paused. 1 new line.' : `Paused. ${waiting} new lines.`
 }
 
-/** The log view while its service is loaded: on a wide screen nothing moves when it comes. */
+/** The log view while its service loads, of the same heights. */
 export function LogSkeleton() {
   return (
     <>

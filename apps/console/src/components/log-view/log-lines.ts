@@ -73,7 +73,7 @@ export function appendLines(buffer: LogBuffer, texts: readonly string[]): LogBuf
   }
 }
 
-/** Takes the lines away; keys go on, so that no row is mistaken for an older one. */
+/** Removes all lines; keys continue, so that no row is mistaken for an older one. */
 export function clearLines(buffer: LogBuffer): LogBuffer {
   return { lines: [], next: buffer.next }
 }

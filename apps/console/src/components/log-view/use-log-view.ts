@@ -101,7 +101,7 @@ export interface Follow {
   toEnd: () => void
 }
 
-/** Keeps a scrolling pane at its end while the person is there; scrolling up holds it. */
+/** Keeps a scrolling pane at its end until the person scrolls up. */
 export function useFollow(content: unknown): Follow {
   const pane = useRef<HTMLDivElement>(null)
   const [isFollowing, setFollowing] = useState(true)

@@ -82,7 +82,7 @@ function confirmLeave(): Promise<boolean> {
   })
 }
 
-/** How the CLI comes onto the machine, for those who do not have it there yet. */
+/** How to install the CLI, for a machine that does not have it yet. */
 function InstallHint({ config }: { config: Config }) {
   const command = installCommand(config)
   if (command === null) return null
@@ -116,7 +116,7 @@ function ConnectTerminal({ config, token }: { config: Config; token: string }) {
   )
 }
 
-/** The command with the token among its options, for a machine that nobody else uses. */
+/** The command with the token as an option, for a machine with no other users. */
 function ShortCommand({ config, token }: { config: Config; token: string }) {
   const parts = renderShortConnectCommand(location.origin, config)
   return (
@@ -154,7 +154,7 @@ function DownloadWay({ node }: { node: Node }) {
   }
   return (
     <div className="way2">
-      <p>Import the file into any WireGuard client. It holds a private key.</p>
+      <p>Import the file into any WireGuard client. It contains a private key.</p>
       <Button icon={Download} busy={busy} onClick={fetchFile}>
         Download Configuration
       </Button>

@@ -7,11 +7,11 @@ interface TerminalProps {
   command: ReactNode
   /** What the command prints, line by line; the last line is its success. */
   results: readonly string[]
-  /** Stands at the end of the title, like a copy button. */
+  /** At the end of the title, like a copy button. */
   action: ReactNode
 }
 
-/** A terminal in which a command runs before one's eyes. Lines to come hold their place. */
+/** A terminal that plays a command. Lines still to come keep their space. */
 export function Terminal({ command, results, action }: TerminalProps) {
   const shown = useReveal(results.length + 1, TERMINAL_STEP)
   return (

@@ -15,8 +15,8 @@ export function PublicAccess({ service }: { service: Pick<Service, 'publicAccess
 }
 
 const PHASES = {
-  live: { icon: <Check className="ic" />, words: 'Live', tone: '' },
-  applying: { icon: <Spinner />, words: 'Applying', tone: '' },
+  live: { icon: <Check className="ic" />, words: 'Live', tone: 'ok' },
+  applying: { icon: <Spinner />, words: 'Applying', tone: 'info' },
   unanswered: { icon: <Unplug className="ic" />, words: 'Not answering', tone: 'warn' },
   failed: { icon: <CircleAlert className="ic" />, words: 'Failed', tone: 'bad' },
 } as const
@@ -32,7 +32,7 @@ export function ServiceState({
   const problem = enabled && state.phase !== 'live' && state.problem
   return (
     <>
-      <span className={`phase ${enabled ? state.phase : 'off'}`}>
+      <span className={`phase ${tone}`}>
         {icon}
         {words}
       </span>

@@ -47,7 +47,7 @@ interface Props {
   empty: ReactNode
   /** In the context of a node its services can be edited. */
   onEdit?: (service: Service) => void
-  /** Elsewhere each says on which node it is, and one goes there. A name may not be known yet. */
+  /** Elsewhere each names its node and links to it. A name may still be loading. */
   nodeNames?: ReadonlyMap<number, string>
 }
 

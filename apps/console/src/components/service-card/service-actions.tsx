@@ -73,7 +73,7 @@ export function useServiceActions() {
 
 const LISTS = [[endpoints.listNodeServices.path], [endpoints.listServices.path]]
 
-/** Puts a saved service into every list that holds it, before the lists are asked for again. */
+/** Puts a saved service into every list that holds it, before the lists are loaded again. */
 export function replaceService(queries: QueryClient, saved: Service): void {
   const replace = (rows: Service[]) => rows.map((row) => (row.id === saved.id ? saved : row))
   for (const queryKey of LISTS)
@@ -82,7 +82,7 @@ export function replaceService(queries: QueryClient, saved: Service): void {
     )
 }
 
-/** Asks again for every list of services that is on the screen. */
+/** Reloads every list of services on the screen. */
 export async function refreshServices(queries: QueryClient): Promise<void> {
   await Promise.all(LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })))
 }
@@ -107,8 +107,8 @@ function confirmDisable({ name }: Service): ConfirmOptions {
     title: 'Disable access',
     description: (
       <>
-        Visitors of <b>{name}</b> see a page that says it is not available, and open connections end. Its
-        settings are kept.
+        Visitors to <b>{name}</b> will see that it is unavailable, and open connections end. Its settings are
+        kept.
       </>
     ),
     icon: Power,

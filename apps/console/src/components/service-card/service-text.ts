@@ -35,7 +35,7 @@ export function ipListText(list: readonly string[] | null, none: string): string
   return list && list.length > 0 ? list.join(', ') : none
 }
 
-/** Who may come, for the mark beside the name; undefined when everyone may. */
+/** Who may connect, for the icon beside the name; undefined when everyone may. */
 export function restrictionText({
   allowedIps,
   blockedIps,

@@ -1,11 +1,11 @@
 import type { CreatedPat } from '@postern/contract/pats'
-import { useLeaveGuard } from '../use-leave-guard.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { CopyField } from '../../ui/CopyButton.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { InfoDialog } from '../../ui/Dialog.tsx'
 import { formatDate } from '../../util/time.ts'
 import { serverUrls } from '../../util/urls.ts'
+import { useLeaveGuard } from '../use-leave-guard.ts'
 import './TokenInfoDialog.css'
 
 interface Props {

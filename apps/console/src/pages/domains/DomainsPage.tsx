@@ -85,7 +85,7 @@ export function DomainsPage() {
             {add}
           </EmptyState>
         }
-        noMatch={<NothingMatches list={domains} text="No domain has this in its name." />}
+        noMatch={<NothingMatches list={domains} text="No domain name contains this." />}
       />
       <Suspense>{form && <DomainDialog domain={form.domain} onClose={() => setForm(null)} />}</Suspense>
     </Page>
@@ -145,16 +145,16 @@ function useRemoveDomain() {
     })
 }
 
-/** Whose certificate a domain has and in what state it is; a failure says why. */
+/** The issuer and the state of a domain's certificate; a failure says why. */
 function CertificateCell({ domain }: { domain: Domain }) {
   const { certificate } = domain
   return (
     <span className="cert">
-      <span className="who">Self Signed</span>
+      <span className="issuer">Self Signed</span>
       {certificate.status === 'valid' && <Badge kind="mute">Valid</Badge>}
       {certificate.status === 'failed' && <Badge kind="bad">Failed</Badge>}
       {certificate.status === 'pending' && (
-        <Badge kind="wait">
+        <Badge kind="info">
           <Spinner />
           Pending
         </Badge>
@@ -165,7 +165,7 @@ function CertificateCell({ domain }: { domain: Domain }) {
 }
 
 function detailText({ certificate, skipValidation }: Domain): string {
-  if (certificate.status === 'failed') return certificate.error ?? 'The reason is not known.'
+  if (certificate.status === 'failed') return certificate.error ?? 'Unknown reason.'
   const until = certificate.notAfter ? `until ${formatDate(certificate.notAfter)}` : ''
   return [until, skipValidation ? 'validation skipped' : ''].filter(Boolean).join(', ')
 }

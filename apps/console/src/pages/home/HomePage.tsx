@@ -3,7 +3,7 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import { ArrowUpRight, BookOpen, type LucideIcon, Mail, Plus, Star, Terminal } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { wordsForError } from '../../api/api-error.ts'
+import { errorMessage } from '../../api/api-error.ts'
 import { useAnswer, useConfig } from '../../api/queries.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { Page } from '../../components/Page.tsx'
@@ -23,10 +23,7 @@ export function HomePage() {
       <header className="head">
         <div>
           <h1 className="hello">{me.data ? `Welcome, ${me.data.username}` : 'Welcome'}</h1>
-          <p className="lead">
-            Open one door in the wall, and only one: publish a service from any private network under a domain
-            or a path.
-          </p>
+          <p className="lead">Publish a service from any private network under a domain or a path.</p>
         </div>
       </header>
       <RequestPath />
@@ -120,7 +117,7 @@ function Command() {
   if (config.isError)
     return (
       <Banner kind="bad" role="alert">
-        <p>Couldn't load the install command. {wordsForError(config.error)}</p>
+        <p>Couldn't load the install command. {errorMessage(config.error)}</p>
       </Banner>
     )
   if (!config.data)
@@ -138,7 +135,7 @@ function Command() {
         <a href={serverUrls.cli()} target="_blank" rel="noreferrer">
           documentation
         </a>{' '}
-        says how to build it.
+        explains how to build it.
       </p>
     </Banner>
   )
@@ -168,7 +165,7 @@ function HelpCard() {
       text: 'Every command of postern, with examples',
     },
     ...(contactUrl
-      ? [{ href: contactUrl, icon: Mail, title: 'Contact us', text: 'Ask the people who run this' }]
+      ? [{ href: contactUrl, icon: Mail, title: 'Contact us', text: 'Ask the people who run this server' }]
       : []),
     ...(repositoryUrl
       ? [
@@ -176,7 +173,7 @@ function HelpCard() {
             href: repositoryUrl,
             icon: Star,
             title: 'Star the repository',
-            text: 'It helps others to find it',
+            text: 'Help others find it',
           },
         ]
       : []),

@@ -21,7 +21,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const drawer = useDrawer()
   const hints = useHints()
   useFocusOnNavigation()
-  useQuestionsEndWithPage()
+  useCancelConfirmOnLeave()
   usePreload()
   return (
     <CrumbSlot value={slot}>
@@ -48,8 +48,8 @@ export function Layout({ children }: { children: ReactNode }) {
   )
 }
 
-/** A question is about the page under it: Back or the end of the session answer it with no. */
-function useQuestionsEndWithPage(): void {
+/** A confirmation belongs to its page: Back or the end of the session cancels it. */
+function useCancelConfirmOnLeave(): void {
   const { pathname } = useLocation()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is what ends them
   useEffect(() => () => confirmStore.get()?.answer(false), [pathname])
@@ -67,8 +67,8 @@ function useFocusOnNavigation(): void {
 }
 
 /**
- * Pages stand inside the shell; signed out, which only the not-found page can be, they stand alone. What was loaded
- * goes with the session.
+ * The shell around the pages; without a session, as only the not-found page can be, there is none. Loaded data is
+ * dropped with the session.
  */
 export function SessionFrame() {
   const session = useSession()
@@ -117,7 +117,7 @@ function useDrawer() {
   return { isOpen, open: () => setOpenAt(key), close: () => setOpenAt(null) }
 }
 
-/** Loads what is likely to be opened next, once the page is at rest. */
+/** Loads what is likely to be opened next, once the page is idle. */
 function usePreload(): void {
   useEffect(() => {
     const timer = setTimeout(() => {

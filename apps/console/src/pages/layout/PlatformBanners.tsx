@@ -26,8 +26,8 @@ export function PlatformBanners() {
         <Banner kind="warn" role="status">
           <p>
             The public address <span className="mono">{config.data?.VPN_HOST}</span> is private: visitors and
-            nodes outside of this network cannot reach it. Set <code>POSTERN_PUBLIC_HOST</code> to the public
-            one and start again. <a href={serverUrls.docs()}>Documentation</a>
+            nodes outside this network can't reach it. Set <code>POSTERN_PUBLIC_HOST</code> to the public one
+            and start again. <a href={serverUrls.docs()}>Documentation</a>
           </p>
         </Banner>
       )}

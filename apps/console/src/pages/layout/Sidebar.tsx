@@ -120,7 +120,7 @@ const UNKNOWN = {
   kind: 'problem',
   text: "Can't reach the server",
   revision: null,
-  details: ['The server did not say whether changes are in force.'],
+  details: ["The server hasn't confirmed that changes are applied."],
 } as const
 
 function Details({ lines }: { lines: readonly string[] }) {

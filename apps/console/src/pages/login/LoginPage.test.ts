@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../../api/api-error.ts'
-import { wordsForLoginError } from './LoginPage.tsx'
+import { loginErrorMessage } from './LoginPage.tsx'
 
 test.each([
   [429, 'Too many attempts, try again later'],
@@ -9,5 +9,5 @@ test.each([
   [0, 'The server could not be reached.'],
   [503, 'The server could not be reached.'],
 ])('status %s reads as %s', (status, words) => {
-  expect(wordsForLoginError(new ApiError('The server could not be reached.', { status }))).toBe(words)
+  expect(loginErrorMessage(new ApiError('The server could not be reached.', { status }))).toBe(words)
 })

@@ -2,7 +2,7 @@ import { LoginForm as LoginSchema } from '@postern/contract/auth'
 import { server } from '@postern/contract/endpoints/server'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
-import { ApiError, wordsForError } from '../../api/api-error.ts'
+import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
@@ -61,7 +61,7 @@ function LoginForm() {
       session.begin(login.token, login.expires_in)
       await navigate(session.takeRedirect(), { replace: true })
     },
-    describe: (error) => ({ message: wordsForLoginError(error), status: 0 }),
+    describe: (error) => ({ message: loginErrorMessage(error), status: 0 }),
   })
   const { control, setFocus } = form
   useEffect(() => setFocus('username'), [setFocus])
@@ -96,7 +96,7 @@ function LoginForm() {
 }
 
 /** What the alert says. Only an answer of the server may blame the credentials. */
-export function wordsForLoginError(error: unknown): string {
-  if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) return wordsForError(error)
+export function loginErrorMessage(error: unknown): string {
+  if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) return errorMessage(error)
   return error.status === 429 ? 'Too many attempts, try again later' : 'Invalid Credentials'
 }

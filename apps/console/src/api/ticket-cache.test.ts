@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createTicketBook } from './client.ts'
+import { createTicketCache } from './client.ts'
 
 let time: number
 let token: string
@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 
 const bookOf = (fetchTicket = async () => ({ ticket: `ptt_${++count}`, expires_in: 60 })) =>
-  createTicketBook(fetchTicket, { token: () => token, now: () => time })
+  createTicketCache(fetchTicket, { token: () => token, now: () => time })
 
 test('those who ask within its time share one ticket, also while it is on its way', async () => {
   const book = bookOf()
