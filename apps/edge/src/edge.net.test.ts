@@ -88,7 +88,7 @@ describe('the edge', () => {
     await until('the newer state on disk', async () => (await createLastGood(file).find())?.revision === 8)
   })
 
-  test('starts two programs for each look at everything, and none in between', async () => {
+  test('starts no programs again and again while nothing changes', async () => {
     const fake = await serve()
     const programs: string[] = []
     const run: Exec['run'] = (program, ...rest) => {
@@ -101,12 +101,12 @@ describe('the edge', () => {
       const asked = fake.fetches.length
       await until('looks at everything', () => fake.fetches.length >= asked + count)
     }
-    await looks(1)
+    // The first looks start the programs that watch, and look again when those listen.
+    await looks(3)
     const before = programs.length
     await looks(3)
-    // That is 24 a minute; one more look may be under way at either end.
-    expect(programs.length - before).toBeLessThanOrEqual(2 * 4)
-    expect(programs.slice(before).filter((name) => name === 'wg')).toEqual([])
+    // Two would be one look that something on this machine asked for.
+    expect(programs.length - before).toBeLessThanOrEqual(2)
   })
 
   test('of 200 hints in a burst the newest is in force, and the next one follows', async () => {

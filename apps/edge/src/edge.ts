@@ -3,6 +3,7 @@ import type { Exec } from '@postern/host/exec'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
+import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
 import { Loop } from './loop.ts'
@@ -95,6 +96,7 @@ export function createEdge(options: EdgeOptions): Edge {
     now,
     onChange: () => loop.requestApply(),
   })
+  const kernel = createKernelWatch(exec)
   const loop = new Loop({
     settings,
     haproxy,
@@ -109,6 +111,7 @@ export function createEdge(options: EdgeOptions): Edge {
       resolvConf: options.resolvConf,
     }),
     nftables: createNftables({ ...tunnel, httpsPort: settings.POSTERN_HTTPS_PORT }),
+    hasKernelChanged: kernel.takeChanges,
     lastGoodFile: paths.lastGood,
     observeMachine: () => observeMachine(settings, options.edgePorts()),
     observerProblems: () => peers.problems(),
@@ -129,6 +132,7 @@ export function createEdge(options: EdgeOptions): Edge {
       tellingNodes.close()
       await loop.close()
       await tellingNodes.idle()
+      kernel.close()
       names.close()
       rings.close()
       backends.close()

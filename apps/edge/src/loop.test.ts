@@ -42,7 +42,11 @@ test('no timer is between a hint and the report that it is applied, also after a
 /** Makes the loop, of parts that take no time. */
 function reportsOf(state: () => ReturnType<typeof makeState>) {
   const part = { state: 'ok', detail: '' } as const
-  const driver = { apply: async () => ({ part, problems: [] }), remove: async () => undefined }
+  const driver = {
+    apply: async () => ({ part, problems: [] }),
+    remove: async () => undefined,
+    isAsLeft: async () => true,
+  }
   const names = makeFakeNames()
   const reports = new EventTarget()
   let applied = 0
@@ -55,6 +59,7 @@ function reportsOf(state: () => ReturnType<typeof makeState>) {
     targets: createTargetFinder(names),
     observeMachine: () => ({ ownNetworks: [], ownPorts: [] }),
     observerProblems: () => [],
+    hasKernelChanged: () => false,
     onRoutes: () => undefined,
     fetchState: async () => answerOf(state()),
     report(report: EdgeReport) {

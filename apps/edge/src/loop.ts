@@ -18,12 +18,16 @@ export interface LoopOptions extends ReconcileParts {
   onState(state: HeldState): void
   /** What keeps this machine from being observed. */
   observerProblems(): Problem[]
+  /** Whether links, addresses, routes or firewall rules may have changed since the last call. */
+  hasKernelChanged(): boolean
   lastGoodFile: string
   random: () => number
 }
 
 const FULL_CHECK_EVERY = 5000
 const HAPROXY_CHECK_EVERY = 500
+/** So many full checks leave tunnel and firewall alone while nothing reports a change of them. */
+const UNCHANGED_CHECKS = 12
 /** For the very first start, where the server is being started too. */
 const READY_WITHIN = 8000
 const RETRY = { first: 250, most: 5000 }
@@ -53,6 +57,7 @@ export class Loop {
   #fullCheckDue = true
   /** What we hold may differ from what the server thinks we hold. */
   #needsFullState = false
+  #unchangedChecks = 0
   #isReady = false
 
   constructor(options: LoopOptions) {
@@ -157,10 +162,9 @@ export class Loop {
     if (!state) return
     const isFull = this.#fullCheckDue
     this.#fullCheckDue = false
-    const outcome = await reconcile(this.#options, state, {
-      tunnelAndFirewall: isFull ? undefined : this.#keptTunnelAndFirewall(state),
-      isQuick: !isFull,
-    })
+    const hasDrifted = isFull && (await this.#mayHaveDrifted())
+    const tunnelAndFirewall = hasDrifted ? undefined : this.#keptTunnelAndFirewall(state)
+    const outcome = await reconcile(this.#options, state, { tunnelAndFirewall, isQuick: !isFull })
     this.#logParts(outcome.dataPlane)
     this.#outcome = outcome
     const { wireguard, nftables } = outcome.dataPlane
@@ -171,6 +175,15 @@ export class Loop {
     if (outcome.needsAnotherApply) this.#applying.trigger()
     // A newer state does not wait for the disk; the next full check saves in any case.
     if (this.#state === state || isFull) await this.#save(state)
+  }
+
+  /** Whether tunnel or firewall may differ from how the last apply left them. */
+  async #mayHaveDrifted(): Promise<boolean> {
+    const { hasKernelChanged, wireguard } = this.#options
+    const isUnchanged = !hasKernelChanged() && ++this.#unchangedChecks < UNCHANGED_CHECKS
+    if (isUnchanged && (await wireguard.isAsLeft().catch(() => false))) return false
+    this.#unchangedChecks = 0
+    return true
   }
 
   #keptTunnelAndFirewall({ settings, peers }: HeldState): Outcome['tunnelAndFirewall'] | undefined {

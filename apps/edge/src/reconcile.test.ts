@@ -51,7 +51,11 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
       check: () => Promise.resolve(ok),
     },
     nftables: { apply: () => record('nftables'), remove: () => Promise.resolve() },
-    wireguard: { apply: () => record('wireguard'), remove: () => Promise.resolve() },
+    wireguard: {
+      apply: () => record('wireguard'),
+      isAsLeft: async () => true,
+      remove: () => Promise.resolve(),
+    },
     names,
     targets: createTargetFinder(names),
     observeMachine: () => ({ ownNetworks: [], ownPorts: [] }),

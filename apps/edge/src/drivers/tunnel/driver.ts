@@ -11,6 +11,7 @@ import { createEndpointMemory, type EndpointMemory, type Endpoints, findEndpoint
 import { ensureInterface, removeInterface } from './interface.ts'
 import { observeTunnel } from './observe.ts'
 import {
+  isInSync,
   isOwnPartRight,
   missingPeers,
   type ObservedTunnel,
@@ -18,6 +19,7 @@ import {
   type Step,
   type WantedTunnel,
 } from './steps.ts'
+import { findTunnel } from './wg.ts'
 
 export interface WireGuardOptions {
   exec: Exec
@@ -37,6 +39,8 @@ export interface WireGuardWanted {
 export interface WireGuardDriver {
   /** Makes the interface exact, from any state, and reads it back. @throws PartMissingError, PartFailedError */
   apply(wanted: WireGuardWanted): Promise<PartResult>
+  /** Whether keys, port and peers are still as the last apply left them; it starts no program for wireguard-go. */
+  isAsLeft(): Promise<boolean>
   /** Ends the tunnel; wireguard-go ends with its interface. */
   remove(): Promise<void>
 }
@@ -49,8 +53,10 @@ const CARRIERS: Record<string, string> = { wireguard: 'WireGuard in the kernel',
 
 export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
   const memory = createEndpointMemory(`${options.dir}/${options.interface}.endpoints`)
+  let left: WantedTunnel | undefined
   return {
     async apply(wanted) {
+      left = undefined
       await mkdir(options.dir, { recursive: true, mode: 0o700 })
       const endpoints = await memory.recall()
       const failures: Error[] = []
@@ -66,7 +72,12 @@ export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
       if (!plan) throw new PartFailedError(`The interface ${options.interface} does not stay.`)
       const result = judge(options, plan, failures)
       const problems = await remember(memory, plan, endpoints)
+      left = plan.target
       return { ...result, problems: [...result.problems, ...problems] }
+    },
+    async isAsLeft() {
+      const held = left && (await findTunnel(options.exec, options.interface))
+      return left !== undefined && held !== undefined && isInSync(left, held)
     },
     remove: () => removeInterface(options),
   }

@@ -35,10 +35,7 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
   const comingRoutes = newAddresses.map((each) => networkOf(each))
   const present = observed.routes.map((route) => route.destination)
   const newRoutes = wanted.routes.filter((each) => !present.includes(each) && !comingRoutes.includes(each))
-  const inSync =
-    isOwnPartRight(wanted, observed.held) &&
-    missingPeers(wanted, observed.held).length === 0 &&
-    !observed.held.peers.some((peer) => peer.keepaliveSeconds > 0)
+  const inSync = isInSync(wanted, observed.held)
   const homes = [...wanted.addresses, ...observed.addresses].map((each) => networkOf(each))
   const oldRoutes = observed.routes.filter(
     ({ destination, kernel }) =>
@@ -55,6 +52,15 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
       .filter((each) => !wanted.addresses.includes(each))
       .map((each) => ip('addr', 'del', each)),
   ]
+}
+
+/** True when the keys, the port and the peers are exactly as wanted. */
+export function isInSync(wanted: WantedTunnel, held: Tunnel): boolean {
+  return (
+    isOwnPartRight(wanted, held) &&
+    missingPeers(wanted, held).length === 0 &&
+    !held.peers.some((peer) => peer.keepaliveSeconds > 0)
+  )
 }
 
 /** Nodes whose peer is not in the tunnel exactly as wanted. */
