@@ -3,6 +3,7 @@ import { measureChanges } from './groups/changes.ts'
 import { startFullInstallation } from './groups/full-installation.ts'
 import { startFullServers } from './groups/full-servers.ts'
 import { measureLists } from './groups/lists.ts'
+import { measureBesideNginx } from './groups/nginx.ts'
 import { measureProxy } from './groups/proxy.ts'
 import { measureState } from './groups/state.ts'
 import { measureStream } from './groups/stream.ts'
@@ -36,7 +37,8 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
     say('Changing routes …')
     const changes = await measureChanges(full, effort)
     say('Sending requests …')
-    return [...changes, ...(await measureProxy(full, effort))]
+    const requests = await measureProxy(full, effort)
+    return [...changes, ...requests, ...(await measureBesideNginx(full, effort))]
   } finally {
     await full.close()
   }

@@ -29,20 +29,29 @@ async function compareLoads({ lab, node, domain }: FullInstallation, effort: Eff
   return { heavy: median(heavy), light: median(light) }
 }
 
-interface Load {
+export interface Load {
   connections: number
   seconds: number
   domain: string
 }
 
-/** @throws Error when not every request was answered with success */
 async function microsPerRequest(host: Host, url: string, load: Load): Promise<number> {
+  return 1e6 / (await sendLoad(host, url, load)).perSecond
+}
+
+/** @throws Error when not every request was answered with success */
+export async function sendLoad(
+  host: Host,
+  url: string,
+  load: Load,
+): Promise<{ requests: number; perSecond: number }> {
   const { connections, seconds, domain } = load
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '-H', `Host: ${domain}`]
   const output = await host.must('wrk', ...flags, url)
   const failures = /Non-2xx.*|Socket errors.*/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
+  const requests = Number(/(\d+) requests in/.exec(output)?.[1])
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
-  if (!(perSecond > 0)) throw new Error(`${url}: wrk said ${output}`)
-  return 1e6 / perSecond
+  if (!(perSecond > 0) || !(requests > 0)) throw new Error(`${url}: wrk said ${output}`)
+  return { requests, perSecond }
 }

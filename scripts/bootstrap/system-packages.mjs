@@ -19,7 +19,7 @@ const SETS = {
     curl: 'curl',
     ping: 'iputils-ping',
   },
-  bench: { wrk: 'wrk' },
+  bench: { wrk: 'wrk', nginx: 'nginx' },
   test: {
     chromium: 'chromium',
     git: 'git',
@@ -32,7 +32,7 @@ const SETS = {
 }
 
 /** Packages whose programs Debian would start as services. */
-const SERVICES = ['haproxy', 'mosquitto', 'prometheus-node-exporter', 'nftables']
+const SERVICES = ['haproxy', 'mosquitto', 'prometheus-node-exporter', 'nftables', 'nginx']
 
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`
 
