@@ -83,6 +83,8 @@ describe('the cookie alone', () => {
   it('set by such a page does not make its session the console’s', async () => {
     const visit = await signIn('/nodes')
     visit.forgive(/401|Failed to load/)
+    // A page that is open would notice, and remove the cookie.
+    await visit.page.goto('about:blank')
     await visit.context.addCookies([
       { name: 'token', value: site.api.token, url: neighbour.origin, sameSite: 'Strict' },
     ])
