@@ -1,9 +1,10 @@
-import { DesiredState, Route, type StateAnswer } from '@postern/contract/desired-state'
+import { DesiredState, PortRoute, Route, type StateAnswer } from '@postern/contract/desired-state'
 import { fetchState } from '@postern/testkit/edge-client'
 import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { costMs } from '@postern/testkit/time'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDesiredState } from './desired-state.ts'
 
@@ -84,7 +85,67 @@ describe('hostile values', () => {
       expect(Route.safeParse(route).success, JSON.stringify(route)).toBe(true)
     expect(accepted).toBeGreaterThan(10)
   })
+
+  it('of any field of a TCP service are refused under it, or kept as they were sent', async () => {
+    const local = 1
+    const value = (...right: unknown[]) =>
+      fc.oneof(
+        { weight: 4, arbitrary: fc.constantFrom<unknown>(undefined, ...right) },
+        { weight: 1, arbitrary: anything },
+      )
+    const form = fc.record({
+      name: value('mqtt', "'; DROP TABLE services; --", '%_"'),
+      domain: value(null, 'mqtt.example.com'),
+      port: value(null, 32_700, 32_701, 80, 65_536, 1.5, '32700'),
+      proto: value('tcp', 'udp'),
+      ssl: value(true, false),
+      backendHost: value('127.0.0.1', '::1'),
+      backendPort: value(1883, 0),
+      allowedIps: value([], ['203.0.113.0/24']),
+      blockedIps: value([], ['2001:db8::/32']),
+      skipValidation: fc.constant(true),
+    })
+    const before = await countRows()
+    const kept = new Map<number, unknown>()
+    await fc.assert(
+      fc.asyncProperty(form, async (sent) => {
+        const answer = await client.post(`/api/services/${local}/tcp`, {
+          backendHost: '::1',
+          name: 'x',
+          ...defined(sent),
+        })
+        expect([201, 409, 422]).toContain(answer.statusCode)
+        if (answer.statusCode === 201) kept.set(answer.json().id, answer.json())
+        else
+          for (const { field } of answer.json().errors)
+            expect(Object.keys(sent)).toContain(field.split('.')[0])
+      }),
+      { numRuns: 300 },
+    )
+    expect(kept.size).toBeGreaterThan(10)
+    for (const [id, record] of kept)
+      expect((await client.get(`/api/services/${local}/tcp/${id}`)).json()).toEqual(record)
+    const { sections } = await fetchState(server)
+    expect(sections.ports.map(({ id }) => id)).toEqual([...kept.keys()])
+    for (const route of sections.ports)
+      expect(PortRoute.safeParse(route).success, JSON.stringify(route)).toBe(true)
+    expect(await countRows()).toBe(before + kept.size)
+    expect((await sql`PRAGMA integrity_check`.execute(server.context.db)).rows).toEqual([
+      { integrity_check: 'ok' },
+    ])
+  })
 })
+
+/** Bodies with keys that would change what objects are cannot be read at all. */
+const isReadable = (value: unknown) => !/"(__proto__|constructor)"/.test(JSON.stringify(value) ?? '')
+const anything = fc.oneof(hostile, fc.anything().filter(isReadable), fc.array(hostile, { maxLength: 3 }))
+/** As JSON would send it. */
+const defined = (form: object) => JSON.parse(JSON.stringify(form))
+
+async function countRows(): Promise<number> {
+  const rows = await server.context.db.selectFrom('services').select('id').execute()
+  return rows.length
+}
 
 describe('5,000 routes and 1,000 certificates', () => {
   it('cost less than 50 ms of processor time for a change of one route', async () => {
