@@ -85,6 +85,19 @@ describe('creating', () => {
     expect(errorsOf(answer)[0]?.field).toBe('domain')
   })
 
+  it.each(['here.example.com', 'nowhere.example.com'])(
+    'says all that is wrong at once, also what only others know of %s',
+    async (domain) => {
+      const answer = await create(domain, { ssl: 'x', wildcard: true })
+      expect(answer.statusCode).toBe(422)
+      expect(
+        errorsOf(answer)
+          .map(({ field }) => field)
+          .sort(),
+      ).toEqual(['domain', 'ssl', 'wildcard'])
+    },
+  )
+
   it.each(['203.0.113.1', '::1', '*.example.com', 'localhost', 'a b.example.com', 'ex.com/x', ''])(
     'refuses %j',
     async (domain) => {

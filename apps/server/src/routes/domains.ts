@@ -5,7 +5,7 @@ import { formRoute, route } from '../http/route.ts'
 
 export function domainRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDomains, ({ context, query }) => listDomains(context, query))
-  route(app, endpoints.createDomain, ({ context, actor, body }) => createDomain(context, actor, body))
+  formRoute(app, endpoints.createDomain, ({ context, actor, patch }) => createDomain(context, actor, patch))
   route(app, endpoints.getDomain, ({ context, params }) => getDomain(context.db, params.id))
   formRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>
     updateDomain(context, actor, params.id, patch),

@@ -126,6 +126,13 @@ test('all that is wrong with a node is said at once', async () => {
   })
   expect(wrong.statusCode).toBe(422)
   expect(fieldsOf(wrong)).toEqual(['address', 'gatewayNetworks.0.subnet', 'gatewayNetworks.1.subnet'])
+  const both = await client.post('/api/nodes', {
+    ...{ ...gateway('192.168.7.0/25'), name: ' ', keepalive: -1, dns: 'x', address: '10.64.0.9', mtu: 1 },
+  })
+  expect([both.statusCode, fieldsOf(both)?.sort()]).toEqual([
+    422,
+    ['address', 'dns', 'gatewayNetworks.0.subnet', 'keepalive', 'mtu', 'name'],
+  ])
   const taken = await client.post('/api/nodes', { ...gateway('192.168.7.0/25'), address: '10.64.0.9' })
   expect(taken.statusCode).toBe(409)
   expect(fieldsOf(taken)).toEqual(['address', 'gatewayNetworks.0.subnet'])

@@ -13,7 +13,7 @@ import { type EventStream, openStream } from '../http/sse.ts'
 
 export function nodeRoutes(app: FastifyInstance): void {
   route(app, endpoints.listNodes, ({ context, query }) => listNodes(context, query))
-  route(app, endpoints.createNode, ({ context, actor, body }) => createNode(context, actor, body))
+  formRoute(app, endpoints.createNode, ({ context, actor, patch }) => createNode(context, actor, patch))
   route(app, endpoints.getNode, ({ context, params }) => getNode(context, params.id))
   formRoute(app, endpoints.updateNode, ({ context, actor, params, patch }) =>
     updateNode(context, actor, params.id, patch),

@@ -218,6 +218,14 @@ describe('a public port', () => {
   })
 })
 
+it('the log of a TCP service is asked for by its type', async () => {
+  const { id } = (await create({})).json()
+  const stream = (query: string) => client.get(`/api/logs/stream?${query}`)
+  for (const query of [`type=http&id=${id}`, 'type=tcp&id=999999', 'type=tcp&id=1'])
+    expect((await stream(query)).statusCode, query).toBe(404)
+  expect((await stream(`type=udp&id=${id}`)).statusCode).toBe(422)
+})
+
 describe('50 writers at once', () => {
   it('get 50 ports, the lowest ones first, until the range is full', async () => {
     const other = await startTestServer({

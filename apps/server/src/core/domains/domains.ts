@@ -1,4 +1,5 @@
 import type { Domain, DomainForm, DomainQuery } from '@postern/contract/domains'
+import type { FieldError } from '@postern/contract/errors'
 import type { Page } from '@postern/contract/lists'
 import { normaliseDomain } from '@postern/net/hostname'
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely'
@@ -8,7 +9,7 @@ import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { type CertificateRow, type Database, type DomainRow, flag } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
-import { ConflictError, NotFoundError, quoteNames, ValidationError } from '../errors.ts'
+import { ConflictError, NotFoundError, quoteNames, refuseFindings, ValidationError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch } from '../patch.ts'
 import { findDnsProblem } from './dns-check.ts'
@@ -34,13 +35,23 @@ export async function getDomain(db: Kysely<Database>, id: number): Promise<Domai
   return domain
 }
 
-/** @throws ConflictError when it is there, ValidationError when it does not point here. */
-export async function createDomain(context: Context, actor: string, form: DomainForm): Promise<Domain> {
-  await refuseTaken(context.db, form.domain)
-  await refuseDomain(context, form.domain, form.skipValidation)
+/** @throws ConflictError when it is there, ValidationError with all that is wrong, also that it does not point here */
+export async function createDomain(
+  context: Context,
+  actor: string,
+  patch: Patch<DomainForm>,
+): Promise<Domain> {
+  const { values, errors } = patch.read({})
+  const { domain, skipValidation = false } = values
+  const taken = domain === undefined ? [] : await findTaken(context.db, domain)
+  const isNew = domain !== undefined && taken.length === 0
+  const message = isNew ? await findDomainProblem(context, domain, skipValidation) : undefined
+  const invalid = message === undefined ? errors : [...errors, { field: 'domain', message }]
+  refuseFindings({ invalid, taken })
+  const form = patch.onto({})
   const issued = await context.authority.issue([form.domain])
   return await change(context, { actor, what: `domain ${form.domain} created` }, async (tx, revision) => {
-    await refuseTaken(tx, form.domain)
+    refuseFindings({ invalid: [], taken: await findTaken(tx, form.domain) })
     const id = await insertDomain(context, tx, { ...form, issued, revision })
     return { value: await getDomain(tx, id), touched: { domains: [id] } }
   })
@@ -134,10 +145,9 @@ export async function findDomainProblem(
   return await findDnsProblem(context.resolver, domain, publicHost, own)
 }
 
-async function refuseTaken(db: Kysely<Database>, domain: string): Promise<void> {
+async function findTaken(db: Kysely<Database>, domain: string): Promise<FieldError[]> {
   const taken = await db.selectFrom('domains').select('id').where('domain', '=', domain).executeTakeFirst()
-  const message = `${domain} already exists`
-  if (taken) throw new ConflictError(message, [{ field: 'domain', message }])
+  return taken ? [{ field: 'domain', message: `${domain} already exists` }] : []
 }
 
 async function refuseDomain(context: Context, domain: string, skipValidation: boolean): Promise<void> {

@@ -9,7 +9,9 @@ import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 import { ConflictError, quoteNames, ValidationError } from '../errors.ts'
+import type { Patch } from '../patch.ts'
 import { findAddressProblem } from '../tunnel/addresses.ts'
+import { formOf } from './records.ts'
 
 type Tx = Transaction<Database>
 
@@ -21,31 +23,42 @@ interface Findings {
   message?: string
 }
 
+/** What of a form can be read; what cannot be is told as such. */
+type Readable = Partial<NodeForm>
+
 /**
- * Looks at all that depends on more than the form; addresses and subnets that the node has already may stay.
+ * Reads a form and looks at all that depends on more than it; addresses and subnets that the node has already may stay.
  * @param row the node as it is; undefined for a new one
  * @throws ValidationError, ConflictError with everything that is wrong
  */
-export async function checkNode(context: Context, tx: Tx, form: NodeForm, row?: NodeRow): Promise<void> {
+export async function checkNode(
+  context: Context,
+  tx: Tx,
+  patch: Patch<NodeForm>,
+  row?: NodeRow,
+): Promise<NodeForm> {
+  const current = row ? formOf(row) : {}
+  const { values, errors } = patch.read(current, row?.updated_at)
   const findings = [
-    await findAddressFault(context, tx, form.address, row),
-    await findSubnetFaults(context, tx, form, row),
-    await findLostServices(tx, form, row),
+    await findAddressFault(context, tx, values, row),
+    await findSubnetFaults(context, tx, values, row),
+    await findLostServices(tx, values, row),
   ]
-  const invalid = findings.flatMap((found) => found.invalid ?? [])
+  const invalid = [...errors, ...findings.flatMap((found) => found.invalid ?? [])]
   const taken = findings.flatMap((found) => found.taken ?? [])
   if (invalid.length > 0) throw new ValidationError([...invalid, ...taken])
   const messages = findings.flatMap((found) => (found.taken?.length ? (found.message ?? []) : []))
   if (taken.length > 0) throw new ConflictError(messages.join('. '), taken)
+  return patch.onto(current, row?.updated_at)
 }
 
 async function findAddressFault(
   { tunnel }: Context,
   tx: Tx,
-  address: string | null,
+  { address }: Readable,
   row?: NodeRow,
 ): Promise<Findings> {
-  if (address === null || address === row?.address) return {}
+  if (address === undefined || address === null || address === row?.address) return {}
   const problem = findAddressProblem(tunnel.network4, address)
   if (problem) return { invalid: [{ field: 'address', message: problem }] }
   const holder = await tx.selectFrom('nodes').select('name').where('address', '=', address).executeTakeFirst()
@@ -55,16 +68,21 @@ async function findAddressFault(
 }
 
 /** Those of the subnets that are new with this form. */
-async function findSubnetFaults(context: Context, tx: Tx, form: NodeForm, row?: NodeRow): Promise<Findings> {
-  if (!form.isGateway) return {}
+async function findSubnetFaults(
+  context: Context,
+  tx: Tx,
+  { isGateway, gatewayNetworks }: Readable,
+  row?: NodeRow,
+): Promise<Findings> {
+  if (!isGateway || !gatewayNetworks) return {}
   const kept = new Set(row?.is_gateway === 1 ? networksOf(row).map(({ subnet }) => subnet) : [])
   const isNew = (error: FieldError) => {
     const index = Number(error.field.split('.')[1])
-    return !kept.has(form.gatewayNetworks[index]?.subnet ?? '')
+    return !kept.has(gatewayNetworks[index]?.subnet ?? '')
   }
-  const invalid = listSubnetErrors(form.gatewayNetworks, ownNetworks(context)).filter(isNew)
+  const invalid = listSubnetErrors(gatewayNetworks, ownNetworks(context)).filter(isNew)
   const others = await listOtherGateways(tx, row?.id)
-  const conflicts = listSubnetConflicts(form.gatewayNetworks, others).filter(isNew)
+  const conflicts = listSubnetConflicts(gatewayNetworks, others).filter(isNew)
   const taken = conflicts.filter(({ field }) => invalid.every((error) => error.field !== field))
   return { invalid, taken, message: 'The subnet is taken' }
 }
@@ -97,28 +115,28 @@ async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<Us
 }
 
 /** A node must go on covering the backends of its services. */
-async function findLostServices(tx: Tx, form: NodeForm, row?: NodeRow): Promise<Findings> {
-  if (row === undefined || row.is_gateway === 0) return {}
+async function findLostServices(tx: Tx, form: Readable, row?: NodeRow): Promise<Findings> {
+  const { isGateway, gatewayNetworks } = form
+  if (row === undefined || row.is_gateway === 0 || isGateway === undefined) return {}
+  const subnets = isGateway ? gatewayNetworks : []
+  if (subnets === undefined) return {}
   const services = await tx
     .selectFrom('services')
     .select(['name', 'backend_host'])
     .where('node_id', '=', row.id)
     .orderBy('id')
     .execute()
-  const lost = services.filter(({ backend_host: host }) => host !== null && !isCovered(host, form))
+  // A name is looked up again at every use, so it only needs a gateway.
+  const isCovered = (host: string) =>
+    findIp(host) === undefined ? isGateway : subnets.some((network) => isInside(host, network))
+  const lost = services.filter(({ backend_host: host }) => host !== null && !isCovered(host))
   if (lost.length === 0) return {}
   const names = quoteNames(lost.map(({ name }) => name))
-  const field = form.isGateway ? 'gatewayNetworks' : 'isGateway'
+  const field = isGateway ? 'gatewayNetworks' : 'isGateway'
   return {
     taken: [{ field, message: `is used by ${names}` }],
     message: `Services still use this gateway: ${names}`,
   }
-}
-
-/** A name is looked up again at every use, so it only needs a gateway. */
-function isCovered(host: string, form: NodeForm): boolean {
-  if (!form.isGateway) return false
-  return findIp(host) === undefined || form.gatewayNetworks.some((network) => isInside(host, network))
 }
 
 function isInside(host: string, { subnet }: GatewayNetwork): boolean {

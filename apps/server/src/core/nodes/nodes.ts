@@ -7,7 +7,7 @@ import { type Database, flag, type NodeRow, type StatedUpdate } from '../../db/s
 import { NotFoundError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { checkNode } from './checks.ts'
-import { formOf, getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
+import { getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
 import { insertToken } from './tokens.ts'
 
 type Tx = Transaction<Database>
@@ -20,9 +20,13 @@ export async function getNode(context: Context, id: number): Promise<Node> {
 }
 
 /** @returns the node and its access token, which cannot be read again. @throws ValidationError, ConflictError */
-export async function createNode(context: Context, actor: string, form: NodeForm): Promise<CreatedNode> {
+export async function createNode(
+  context: Context,
+  actor: string,
+  patch: Patch<NodeForm>,
+): Promise<CreatedNode> {
   const { id, token } = await change(context, { actor, what: 'node created' }, async (tx, revision) => {
-    await checkNode(context, tx, form)
+    const form = await checkNode(context, tx, patch)
     const address = form.address ?? (await context.addresses.next(tx))
     const now = new Date(context.clock()).toISOString()
     const row = await tx
@@ -66,8 +70,7 @@ export async function updateNode(
   patch: Patch<NodeForm>,
 ): Promise<Node> {
   await changeNode(context, actor, id, 'updated', async (tx, row) => {
-    const form = patch.onto(formOf(row), row.updated_at)
-    await checkNode(context, tx, form, row)
+    const form = await checkNode(context, tx, patch, row)
     const address = form.address ?? row.address
     if (address !== row.address) context.addresses.release(row.address)
     return { ...columnsOf(form), address }
