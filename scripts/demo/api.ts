@@ -22,7 +22,7 @@ export async function signIn(origin: string, username: string, password: string)
     publish: async (nodeId, form) =>
       endpoints.createHttpService.answer.parse(await ask(endpoints.createHttpService, { nodeId }, form)),
     async untilLive({ nodeId, id, name }) {
-      const deadline = performance.now() + 15_000
+      const deadline = performance.now() + 60_000
       for (;;) {
         const service = await ask(endpoints.getService, { nodeId, type: 'http', id })
         const { state } = endpoints.getService.answer.parse(service)

@@ -1,5 +1,6 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService } from '@postern/contract/services'
+import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
@@ -15,6 +16,8 @@ beforeAll(async () => {
   site = await startSite()
   edge = await connectFakeEdge(site.paths)
   node = await site.api.createNode({ name: 'office' })
+  edge.sendPeers([onlinePeer(node.id)])
+  await until('the node to be online', async () => (await site.api.getNode(node.id)).status === 'online')
 })
 afterAll(async () => {
   edge?.close()
@@ -117,6 +120,39 @@ describe('publishing an HTTP service', () => {
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByRole('alert').getByText('req-77').waitFor()
     await expect(form.getByLabel(label('Service Name'))).toHaveValue('broken')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('a service whose node is not there', () => {
+  it('says so instead of Live, in the dialog and on its row, and turns by itself', async () => {
+    const attic = await site.api.createNode({ name: 'attic' })
+    const visit = await site.open(`/nodes/${attic.id}`)
+    const { page } = visit
+    await page.getByText('Offline: never connected').waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Add Service' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    await form.getByLabel(label('Service Name')).fill('away')
+    await form.getByLabel(label('Public HTTP Path')).fill('/away')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. Goes live when attic connects.').waitFor()
+    await visit.expectAccessible()
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await row(page, 'away').getByText('Node offline').waitFor()
+    await row(page, 'away').getByText('attic has never connected').waitFor()
+    edge.sendPeers([onlinePeer(attic.id)])
+    await row(page, 'away').getByText('Live').waitFor()
+    edge.sendPeers([{ ...onlinePeer(attic.id), reachable: false }])
+    await row(page, 'away').getByText('attic does not answer through the tunnel').waitFor()
+    edge.sendPeers([{ ...onlinePeer(attic.id), latestHandshake: Date.now() - 3_700_000 }])
+    await row(page, 'away').getByText('attic was last seen 1 hour ago').waitFor()
+    await visit.expectAccessible()
+    await site.api.call('PATCH', `/api/nodes/${attic.id}/disable`)
+    await row(page, 'away').getByText('Node disconnected').waitFor()
+    await row(page, 'away').getByText('attic is disconnected').waitFor()
+    await page.getByText('Offline: disconnected').waitFor({ state: 'attached' })
+    await visit.expectAccessible()
     visit.expectNoComplaints()
     await visit.close()
   })

@@ -66,11 +66,14 @@ export type TcpServiceFormInput = z.input<typeof TcpServiceForm>
 
 /**
  * Whether the edges carry the service yet, and whether its backend answers them; `problem` says in words why not.
- * `failed` is for what is wrong on our side, `unanswered` for what is wrong at the backend.
+ * `failed` is for what is wrong on our side, `unanswered` for what is wrong at the backend. `node-offline`: the node has
+ * no tunnel. `node-disconnected`: a person disconnected it.
  */
 export const ServiceState = z.object({
-  phase: z.enum(['live', 'applying', 'unanswered', 'failed']),
+  phase: z.enum(['live', 'applying', 'unanswered', 'failed', 'node-offline', 'node-disconnected']),
   problem: z.nullable(z.string()),
+  /** Of a node that was lost: its last handshake, in ms since the epoch. */
+  lastSeen: z.optional(z.number()),
 })
 export type ServiceState = z.infer<typeof ServiceState>
 

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { StateAnswer } from '@postern/contract/desired-state'
-import { type DataPlane, EdgeHint, type EdgeMessage, type EdgeReport } from '@postern/contract/edge'
+import {
+  type DataPlane,
+  EdgeHint,
+  type EdgeMessage,
+  type EdgeReport,
+  type PeerFigures,
+} from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import type { InstallationPaths } from '@postern/contract/installation'
 import { WebSocket } from 'ws'
@@ -53,6 +59,12 @@ export async function connectEdgeClient(
       }),
     close: () => socket.close(),
   }
+}
+
+/** What an edge sees of a node that is online, and stays so however long a test takes. */
+export function onlinePeer(nodeId: number): PeerFigures {
+  const latestHandshake = Date.now() + 3_600_000
+  return { nodeId, latestHandshake, rx: 0, tx: 0, clientIp: '203.0.113.7', reachable: true }
 }
 
 /** Fetches the state as an edge does. */

@@ -6,10 +6,10 @@ import { ArrowRight, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Control, UseFormReturn } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
+import { NodeDot } from '../components/NodeDot.tsx'
 import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
 import { Field } from '../ui/Field.tsx'
 import { FormDialog, type FormDialogProps, FormSection } from '../ui/FormDialog.tsx'
-import { StatusDot } from '../ui/StatusDot.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
 import { Tooltip } from '../ui/Tooltip.tsx'
 import { NumberField, TextListField } from './bound-fields.tsx'
@@ -190,7 +190,7 @@ function NodeNameField({ node }: { node: Node }) {
         <div className="affix ro">
           {!node.isLocal && (
             <span className="pre">
-              <StatusDot status={node.status} />
+              <NodeDot node={node} />
             </span>
           )}
           <TextInput {...ids} value={node.name} readOnly />

@@ -5,6 +5,8 @@ const WORDS = {
   online: 'Online',
   idle: 'Idle',
   offline: 'Offline',
+  disconnected: 'Offline: disconnected',
+  new: 'Offline: never connected',
   enabled: 'Enabled',
   disabled: 'Disabled',
 } as const

@@ -34,10 +34,11 @@ function streamHints(call: Call<typeof endpoints.streamHints>): void {
   })
 }
 
-/** Figures come by the streams of nodes. */
+/** Figures come by the streams of nodes; what a service's row says depends on whether its node is there. */
 function nounsOf(hint: Hint): readonly HintNoun[] {
   if (hint.kind === 'edges') return ['edges']
   if (hint.kind === 'reported') return ['services']
+  if (hint.kind === 'figures') return hint.turned?.length ? ['services'] : []
   if (hint.kind !== 'changed') return []
   const { touched } = hint
   return (['nodes', 'services', 'domains'] as const).filter((noun) => (touched[noun] ?? []).length > 0)

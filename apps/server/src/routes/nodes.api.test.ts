@@ -1,5 +1,5 @@
 import { Node } from '@postern/contract/nodes'
-import { connectEdgeClient, fetchState } from '@postern/testkit/edge-client'
+import { connectEdgeClient, fetchState, onlinePeer } from '@postern/testkit/edge-client'
 import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
@@ -266,13 +266,16 @@ test('disabling and enabling are told in the record and bring the services befor
   const phase = async () => (await client.get('/api/services/2/http/2')).json().state.phase
   const { revision } = await fetchState(server)
   edge.report(revision)
+  edge.send({ type: 'peers', peers: [onlinePeer(2)] })
   await until('the service is live', async () => (await phase()) === 'live')
   expect((await client.patch('/api/nodes/2/disable')).json()).toMatchObject({
     enabled: false,
     status: 'offline',
   })
+  expect(await phase()).toBe('node-disconnected')
+  await client.patch('/api/nodes/2/enable')
   expect(await phase()).toBe('applying')
-  edge.report(revision + 1)
+  edge.report(revision + 2)
   await until('the edge has applied it', async () => (await phase()) === 'live')
   await edge.close()
   expect((await client.patch('/api/nodes/2/enable')).json().enabled).toBe(true)

@@ -1,4 +1,4 @@
-import { connectEdgeClient, fetchState } from '@postern/testkit/edge-client'
+import { connectEdgeClient, fetchState, onlinePeer } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -355,6 +355,7 @@ describe('the state', () => {
     await server.listenOnSocket()
     const edge = await connectEdgeClient(server.context.config.paths)
     const { revision } = await fetchState(server)
+    edge.send({ type: 'peers', peers: [onlinePeer(plain)] })
     edge.report(revision - 1)
     await until('applying without a problem', async () => (await phase()).problem === null)
     edge.report(revision)

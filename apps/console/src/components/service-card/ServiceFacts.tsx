@@ -1,6 +1,7 @@
 import type { Service } from '@postern/contract/services'
-import { Check, CircleAlert, Power, Unplug } from 'lucide-react'
+import { Check, CircleAlert, Power, ServerOff, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
+import { RelativeTime } from '../../ui/Figures.tsx'
 import './ServiceFacts.css'
 
 /** The address of a service: a link while it is enabled, plain text while not. */
@@ -18,15 +19,17 @@ const PHASES = {
   live: { icon: <Check className="ic" />, words: 'Live', tone: 'ok' },
   applying: { icon: <Spinner />, words: 'Applying', tone: 'info' },
   unanswered: { icon: <Unplug className="ic" />, words: 'Not answering', tone: 'warn' },
+  'node-offline': { icon: <ServerOff className="ic" />, words: 'Node offline', tone: 'warn' },
+  'node-disconnected': { icon: <ServerOff className="ic" />, words: 'Node disconnected', tone: '' },
   failed: { icon: <CircleAlert className="ic" />, words: 'Failed', tone: 'bad' },
 } as const
 const DISABLED = { icon: <Power className="ic" />, words: 'Disabled', tone: '' } as const
 
 /** Whether a service is carried and answers, and in words why not. What is fine is quiet. */
 export function ServiceState({
-  service: { enabled, state },
+  service: { enabled, state, nodeName },
 }: {
-  service: Pick<Service, 'enabled' | 'state'>
+  service: Pick<Service, 'enabled' | 'state' | 'nodeName'>
 }) {
   const { icon, words, tone } = enabled ? PHASES[state.phase] : DISABLED
   const problem = enabled && state.phase !== 'live' && state.problem
@@ -36,7 +39,19 @@ export function ServiceState({
         {icon}
         {words}
       </span>
-      {problem && <p className={`why ${tone}`}>{problem}</p>}
+      {problem && (
+        <p className={`why ${tone}`}>
+          {state.lastSeen ? <LastSeen nodeName={nodeName} time={state.lastSeen} /> : problem}
+        </p>
+      )}
+    </>
+  )
+}
+
+function LastSeen({ nodeName, time }: { nodeName: string; time: number }) {
+  return (
+    <>
+      {nodeName} was last seen <RelativeTime time={time} />
     </>
   )
 }

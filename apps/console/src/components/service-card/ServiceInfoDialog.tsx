@@ -14,7 +14,11 @@ interface Props {
 /** Where a service is reached and where it leads. */
 export function ServiceInfoDialog({ service, onClose }: Props) {
   return (
-    <InfoDialog title="Your Service is Now Publicly Available" onClose={onClose}>
+    <InfoDialog
+      title="Your Service is Now Publicly Available"
+      description={isNodeAway(service) && `Saved. Goes live when ${service.nodeName} connects.`}
+      onClose={onClose}
+    >
       <dl className="info-list">
         <div>
           <dt>Service Name</dt>
@@ -53,4 +57,8 @@ export function ServiceInfoDialog({ service, onClose }: Props) {
       </dl>
     </InfoDialog>
   )
+}
+
+function isNodeAway({ state }: Service): boolean {
+  return state.phase === 'node-offline' || state.phase === 'node-disconnected'
 }

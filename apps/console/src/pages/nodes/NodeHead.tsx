@@ -4,11 +4,11 @@ import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { StreamState } from '../../api/stream.ts'
 import { LiveMark } from '../../components/LiveMark.tsx'
+import { NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog } from '../../forms/dialogs.ts'
 import { Menu } from '../../ui/Menu.tsx'
-import { StatusDot } from '../../ui/StatusDot.tsx'
 import { urls } from '../../util/urls.ts'
 import './NodeHead.css'
 
@@ -29,7 +29,7 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
     <header className="head node-head">
       <div>
         <div className="title">
-          {!node.isLocal && <StatusDot status={node.status} />}
+          {!node.isLocal && <NodeDot node={node} />}
           <h1>{node.name}</h1>
           {(node.isGateway || node.isLocal) && <NodeType node={node} />}
         </div>

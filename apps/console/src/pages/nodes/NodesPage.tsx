@@ -7,6 +7,7 @@ import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import * as z from 'zod/mini'
 import { LiveMark } from '../../components/LiveMark.tsx'
+import { NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { Page } from '../../components/Page.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
@@ -21,7 +22,6 @@ import { Kilobytes, RelativeTime } from '../../ui/Figures.tsx'
 import { Menu, type MenuItem } from '../../ui/Menu.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
 import { Pills } from '../../ui/Select.tsx'
-import { StatusDot } from '../../ui/StatusDot.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { urls } from '../../util/urls.ts'
 
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Node>[] = [
     hiddenHead: true,
     width: 'w-dot',
     className: 'c-dot',
-    render: (node) => !node.isLocal && <StatusDot status={node.status} />,
+    render: (node) => !node.isLocal && <NodeDot node={node} />,
   },
   {
     head: 'Name',

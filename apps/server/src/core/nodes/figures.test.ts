@@ -71,12 +71,12 @@ test('only what is new is told, and a vanished node is told once', async () => {
   live.update([peer(2, 0), peer(3, 1)])
   live.update([peer(2, 0)])
   expect(hints).toEqual([
-    { kind: 'figures', nodes: [2, 3] },
-    { kind: 'figures', nodes: [3] },
+    { kind: 'figures', nodes: [2, 3], turned: [2, 3] },
+    { kind: 'figures', nodes: [3], turned: [] },
   ])
   now = 180_001
   live.expire()
   live.expire()
-  expect(hints.slice(2)).toEqual([{ kind: 'figures', nodes: [2] }])
+  expect(hints.slice(2)).toEqual([{ kind: 'figures', nodes: [2], turned: [2] }])
   await end()
 })

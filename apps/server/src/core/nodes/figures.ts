@@ -42,12 +42,18 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
     unsaved.clear()
     await saveFigures(liveDb, ids, figures)
   }
+  const emit = (fresh: readonly PeerFigures[], turned: readonly PeerFigures[]) =>
+    bus.emit({ kind: 'figures', nodes: fresh.map(idOf), turned: turned.map(idOf) })
+  /** Of another status than before, or seen for the first time. */
+  const isOther = (before: PeerFigures | undefined, after: PeerFigures) =>
+    statusOf(true, before, clock()) !== statusOf(true, after, clock()) ||
+    (before?.latestHandshake ?? null) === null
   let looked = clock()
   const expire = () => {
     const [before, now] = [looked, clock()]
     looked = now
     const vanished = [...figures.values()].filter((peer) => isFresh(peer, before) && !isFresh(peer, now))
-    if (vanished.length > 0) bus.emit({ kind: 'figures', nodes: vanished.map((peer) => peer.nodeId) })
+    if (vanished.length > 0) emit(vanished, vanished)
   }
   const saving = setInterval(() => {
     save().catch((err: unknown) => log.warn({ err }, 'figures could not be saved'))
@@ -57,11 +63,12 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
     find: (nodeId) => figures.get(nodeId),
     update(peers) {
       const fresh = peers.filter((peer) => !gone.has(peer.nodeId) && !isSame(figures.get(peer.nodeId), peer))
+      const turned = fresh.filter((peer) => isOther(figures.get(peer.nodeId), peer))
       for (const peer of fresh) {
         figures.set(peer.nodeId, peer)
         unsaved.add(peer.nodeId)
       }
-      if (fresh.length > 0) bus.emit({ kind: 'figures', nodes: fresh.map((peer) => peer.nodeId) })
+      if (fresh.length > 0) emit(fresh, turned)
     },
     remove(nodeId) {
       gone.add(nodeId)
@@ -76,6 +83,8 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
     },
   }
 }
+
+const idOf = ({ nodeId }: PeerFigures): number => nodeId
 
 function isSame(a: PeerFigures | undefined, b: PeerFigures): boolean {
   return (

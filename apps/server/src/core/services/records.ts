@@ -1,14 +1,18 @@
 import type { HttpService, Service, TcpService } from '@postern/contract/services'
+import { findIp } from '@postern/net/ip'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { bracketed, publicUrl, type ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
-import type { Database, ServiceRow } from '../../db/schema.ts'
+import type { Database, Flag, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
-import { type EdgeView, serviceState } from './state.ts'
+import { statusOf } from '../nodes/figures.ts'
+import { serviceState } from './state.ts'
 
 /** A service with what its record says of its node and domain. */
 export interface ServiceRecordRow extends ServiceRow {
   node_name: string
+  node_is_local: Flag
+  node_enabled: Flag
   domain: string | null
   certificate_id: number | null
   /** Of the last change of the service, its node or its domain. */
@@ -34,7 +38,13 @@ export async function readServices<DB, TB extends keyof DB>(
     .leftJoin('certificates', 'certificates.domain_id', 'services.domain_id')
     .selectAll('services')
     .innerJoin('nodes', 'nodes.id', 'services.node_id')
-    .select(['nodes.name as node_name', 'domains.domain', 'certificates.id as certificate_id'])
+    .select([
+      'nodes.name as node_name',
+      'nodes.is_local as node_is_local',
+      'nodes.enabled as node_enabled',
+      'domains.domain',
+      'certificates.id as certificate_id',
+    ])
     .select(routedRevision.as('routed_revision'))
     .where('services.id', 'in', ids)
     .orderBy(column, direction)
@@ -47,7 +57,7 @@ export async function findService(db: Kysely<Database>, id: number): Promise<Ser
   return row
 }
 
-type Parts = Pick<Context, 'config' | 'edges'>
+type Parts = Pick<Context, 'config' | 'edges' | 'live' | 'clock'>
 
 /** A service as the API tells it. */
 export function toService(parts: Parts, row: ServiceRecordRow): Service {
@@ -66,23 +76,34 @@ export function toTcpService(parts: Parts, row: ServiceRecordRow): TcpService {
   return { ...commonOf(parts, row), type: 'tcp', ...form, publicAccess }
 }
 
-function commonOf({ edges }: Parts, row: ServiceRecordRow) {
+function commonOf(parts: Parts, row: ServiceRecordRow) {
   return {
     id: row.id,
     nodeId: row.node_id,
     nodeName: row.node_name,
     enabled: row.enabled === 1,
     system: row.system === 1,
-    state: stateOf(row, edges.views()),
+    state: stateOf(parts, row),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
 }
 
-function stateOf(row: ServiceRecordRow, edges: readonly EdgeView[]) {
-  const { id, node_id: nodeId, routed_revision: revision } = row
+function stateOf({ edges, live, clock }: Parts, row: ServiceRecordRow) {
+  const { id, routed_revision: revision } = row
   const certificateId = row.type === 'http' || row.ssl === 1 ? row.certificate_id : null
-  return serviceState({ id, nodeId, certificateId, revision }, edges)
+  const figures = live.find(row.node_id)
+  const enabled = row.node_enabled === 1
+  const node = {
+    id: row.node_id,
+    name: row.node_name,
+    isLocal: row.node_is_local === 1,
+    enabled,
+    status: statusOf(enabled, figures, clock()),
+    lastSeen: figures?.latestHandshake ?? null,
+  }
+  const isNamed = row.backend_host !== null && findIp(row.backend_host) === undefined
+  return serviceState({ id, node, isNamed, certificateId, revision }, edges.views())
 }
 
 /** Where visitors find it; without a domain that is the public host. */

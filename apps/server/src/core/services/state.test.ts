@@ -4,7 +4,8 @@ import { type EdgeView, serviceState } from './state.ts'
 
 const ok = { state: 'ok', detail: '' } as const
 const dataPlane: DataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
-const service = { id: 7, nodeId: 3, certificateId: 9, revision: 42 }
+const node = { id: 3, name: 'eu', isLocal: false, enabled: true, status: 'online', lastSeen: 5 } as const
+const service = { id: 7, node, isNamed: false, certificateId: 9, revision: 42 }
 const edge = (over: Partial<EdgeView> = {}): EdgeView => ({
   applied: 42,
   problems: [],
@@ -59,4 +60,30 @@ it('is unanswered when its backend is in trouble, unless something of ours is wr
 it('is applying again after a change, whatever was wrong before it', () => {
   const state = serviceState(service, [edge({ applied: 41, problems: [problem('service', 7)] })])
   expect(state.phase).toBe('applying')
+})
+
+it.each([
+  [{ status: 'offline' }, { phase: 'node-offline', problem: 'eu is offline', lastSeen: 5 }],
+  [
+    { status: 'offline', lastSeen: null },
+    { phase: 'node-offline', problem: 'eu has never connected' },
+  ],
+  [{ status: 'idle' }, { phase: 'node-offline', problem: 'eu does not answer through the tunnel' }],
+  [
+    { status: 'offline', enabled: false },
+    { phase: 'node-disconnected', problem: 'eu is disconnected' },
+  ],
+] as const)('is not live without its node: %j', (change, state) => {
+  const away = { ...service, node: { ...node, ...change } }
+  expect(serviceState(away, [edge()])).toEqual(state)
+  expect(serviceState(away, [edge({ applied: 41 })])).toEqual(state)
+  expect(serviceState(away, []).problem).toBe('No edge is connected')
+  expect(serviceState({ ...away, node: { ...away.node, isLocal: true } }, [edge()]).phase).toBe('live')
+})
+
+it('says what is wrong on our side also without its node, but not that its name cannot be looked up there', () => {
+  const away = { ...service, node: { ...node, status: 'offline' as const } }
+  const failing = [edge({ problems: [problem('service', 7)] })]
+  expect(serviceState(away, failing).phase).toBe('failed')
+  expect(serviceState({ ...away, isNamed: true }, failing).phase).toBe('node-offline')
 })

@@ -1,4 +1,5 @@
 import type { BackendTrouble, DataPlane, Problem } from '@postern/contract/edge'
+import type { NodeStatus } from '@postern/contract/nodes'
 import type { ServiceState } from '@postern/contract/services'
 
 /** What an edge that is connected said last; `dataPlane` is null until it said something. */
@@ -10,16 +11,32 @@ export interface EdgeView {
   troubles: ReadonlyMap<number, BackendTrouble>
 }
 
-/** What of a service an edge's problem may be about. */
+/** What of a node decides whether visitors reach its services. */
+export interface ServiceNodeView {
+  id: number
+  name: string
+  isLocal: boolean
+  enabled: boolean
+  status: NodeStatus
+  /** The last handshake, in ms since the epoch; null for none. */
+  lastSeen: number | null
+}
+
+/** What of a service its state depends on. */
 export interface ServiceScope {
   id: number
-  nodeId: number
+  node: ServiceNodeView
+  /** Its backend is a name, which is looked up through the node. */
+  isNamed: boolean
   certificateId: number | null
   /** The change that touched the service last. */
   revision: number
 }
 
-const LIVE: ServiceState = { phase: 'live', problem: null }
+/** As far as an edge can tell. */
+type EdgeState = ServiceState & { phase: keyof typeof RANK }
+
+const LIVE: EdgeState = { phase: 'live', problem: null }
 const RANK = { live: 0, unanswered: 1, applying: 2, failed: 3 } as const
 
 const TROUBLES: Record<BackendTrouble, string> = {
@@ -34,12 +51,25 @@ const TROUBLES: Record<BackendTrouble, string> = {
 /** The worst of what the connected edges say. */
 export function serviceState(service: ServiceScope, edges: readonly EdgeView[]): ServiceState {
   if (edges.length === 0) return { phase: 'applying', problem: 'No edge is connected' }
-  return edges
+  const worst = edges
     .map((edge) => stateOnEdge(service, edge))
-    .reduce((worst, state) => (RANK[state.phase] > RANK[worst.phase] ? state : worst), LIVE)
+    .reduce((a, b) => (RANK[b.phase] > RANK[a.phase] ? b : a), LIVE)
+  const away = findAway(service.node)
+  // A name that cannot be looked up without its node is no failure of ours.
+  return away && (worst.phase !== 'failed' || service.isNamed) ? away : worst
 }
 
-function stateOnEdge(service: ServiceScope, edge: EdgeView): ServiceState {
+/** Why a node carries nothing now; undefined when it does. The local node is this machine itself. */
+function findAway({ name, isLocal, enabled, status, lastSeen }: ServiceNodeView): ServiceState | undefined {
+  if (isLocal || status === 'online') return undefined
+  if (!enabled) return { phase: 'node-disconnected', problem: `${name} is disconnected` }
+  if (lastSeen === null) return { phase: 'node-offline', problem: `${name} has never connected` }
+  if (status === 'idle')
+    return { phase: 'node-offline', problem: `${name} does not answer through the tunnel` }
+  return { phase: 'node-offline', problem: `${name} is offline`, lastSeen }
+}
+
+function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   if (!edge.dataPlane) return { phase: 'applying', problem: 'The edge has not reported yet' }
   // Older problems than the service's last change may be solved by that change.
   if (edge.applied < service.revision) return { phase: 'applying', problem: null }
@@ -58,7 +88,7 @@ function concerns({ scope }: Problem, service: ServiceScope): boolean {
     case 'certificate':
       return scope.id === service.certificateId
     case 'node':
-      return scope.id === service.nodeId
+      return scope.id === service.node.id
     case 'edge':
       return false
   }
