@@ -162,7 +162,7 @@ describe('the list', () => {
       .getByRole('button', { name: /Actions/ })
       .click()
     const items = await menuItems(page)
-    expect(items).toEqual(['View Node Details', 'Expose HTTP'])
+    expect(items).toEqual(['View Node Details', 'Expose HTTP', 'Expose TCP'])
     visit.expectNoComplaints()
     await visit.close()
   })
