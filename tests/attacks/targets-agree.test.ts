@@ -1,5 +1,5 @@
 import type { Route } from '@postern/contract/desired-state'
-import { ownPortsOf } from '@postern/contract/settings'
+import { closedPortsOf } from '@postern/contract/settings'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import { findRoute, inSections } from '@postern/render/resolved-route'
@@ -42,7 +42,7 @@ beforeAll(async () => {
         address: findIp(MACHINE.addresses[index] ?? '') ?? parseCidr(text).base,
         network: parseCidr(text),
       })),
-      ownPorts: ownPortsOf(server.context.config.settings),
+      ownPorts: closedPortsOf(server.context.config.settings),
     },
   }
   dns = await startNameServer()

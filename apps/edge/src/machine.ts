@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { ownPortsOf, type Settings } from '@postern/contract/settings'
+import { closedPortsOf, type Settings } from '@postern/contract/settings'
 import { type Cidr, findCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { haproxyPaths } from '@postern/render/haproxy/options'
@@ -23,7 +23,7 @@ export function observeMachine(settings: Settings, edgePorts: readonly number[])
       const network = findCidr(info.cidr ?? info.address)
       return address && network ? [{ address, network }] : []
     })
-  return { ownNetworks, ownPorts: [...ownPortsOf(settings), ...edgePorts] }
+  return { ownNetworks, ownPorts: [...closedPortsOf(settings), ...edgePorts] }
 }
 
 /** The port on loopback where the edge takes HAProxy's log lines, while there is one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseSettings, SettingsError } from './settings.ts'
+import { closedPortsOf, isServicePort, parseSettings, SettingsError } from './settings.ts'
 
 describe('settings', () => {
   it('have a default each, and an empty variable counts as absent', () => {
@@ -44,5 +44,15 @@ describe('settings', () => {
   ])('%s=%s is refused in one line that names it', (key, value) => {
     expect(() => parseSettings({ [key]: value })).toThrow(SettingsError)
     expect(() => parseSettings({ [key]: value })).toThrow(new RegExp(`^${key} [^\\n]+$`))
+  })
+
+  it('say which ports services may have, and which no backend may have', () => {
+    const settings = parseSettings({ POSTERN_PORT_RANGE: '440-444' })
+    expect([439, 440, 443, 444, 445].map((port) => isServicePort(settings, port))).toEqual([
+      ...[false, true, false, true, false],
+    ])
+    expect(closedPortsOf(settings).sort((a, b) => a - b)).toEqual([
+      ...[80, 440, 441, 442, 443, 443, 444, 3000, 51_820],
+    ])
   })
 })

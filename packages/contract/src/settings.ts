@@ -70,7 +70,7 @@ const Environment = z.object({
 
 export type Settings = z.output<typeof Environment>
 
-/** The ports of this machine that the installation itself takes: no service may lead there. */
+/** The ports of this machine that the installation itself takes. */
 export function ownPortsOf(settings: Settings): number[] {
   const { POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT } = settings
   return [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT]
@@ -80,6 +80,12 @@ export function ownPortsOf(settings: Settings): number[] {
 export function isServicePort(settings: Settings, port: number): boolean {
   const { from, to } = settings.POSTERN_PORT_RANGE
   return port >= from && port <= to && !ownPortsOf(settings).includes(port)
+}
+
+/** The ports of this machine that no backend may have: those of the range would lead back into the edge. */
+export function closedPortsOf(settings: Settings): number[] {
+  const { from, to } = settings.POSTERN_PORT_RANGE
+  return [...ownPortsOf(settings), ...Array.from({ length: to - from + 1 }, (_, index) => from + index)]
 }
 
 /** A setting that cannot be used; `message` is one line that says which and what to do. */

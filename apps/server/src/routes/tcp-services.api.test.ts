@@ -106,6 +106,10 @@ describe('a new TCP service', () => {
     expect(fieldsOf(await create({ backendHost: '127.0.0.1', backendPort: 32_671 }, LOCAL))).toEqual([
       'backendHost',
     ])
+    for (const backendPort of [32_660, 32_760])
+      for (const backendHost of ['127.0.0.1', '203.0.113.1', 'localhost'])
+        expect(fieldsOf(await create({ backendHost, backendPort }, LOCAL))).toEqual(['backendHost'])
+    expect((await create({ backendHost: '127.0.0.1', backendPort: 32_761 }, LOCAL)).statusCode).toBe(201)
     expect((await create({ backendHost: 'localhost' })).json().backendHost).toBeNull()
     expect((await create({ backendHost: '127.0.0.1' }, LOCAL)).statusCode).toBe(201)
     expect((await create({}, 99_999)).statusCode).toBe(404)

@@ -1,4 +1,4 @@
-import { ownPortsOf } from '@postern/contract/settings'
+import { closedPortsOf } from '@postern/contract/settings'
 import { type Cidr, findCidrs } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import type { Surroundings } from '@postern/net/targets'
@@ -26,7 +26,7 @@ export async function readSurroundings(
     behindGateways: node.is_local === 1 ? await listGatewayNetworks(db) : [],
     ownAddresses: own.filter((ip) => ip !== undefined),
     ownNetworks: findCidrs(machine.networks),
-    ownPorts: ownPortsOf(config.settings),
+    ownPorts: closedPortsOf(config.settings),
     publicHost: config.publicHost,
   }
 }
