@@ -92,6 +92,7 @@ describe('the nodes', () => {
       'View Node Details',
       'Edit Node',
       'Expose HTTP',
+      'Expose TCP',
       'Download Config',
       'Disconnect',
       'Delete Node',

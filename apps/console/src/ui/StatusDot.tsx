@@ -1,22 +1,24 @@
 import { Tooltip } from './Tooltip.tsx'
 import './StatusDot.css'
 
-const WORDS = {
-  online: 'Online',
-  idle: 'Idle',
-  offline: 'Offline',
-  disconnected: 'Offline: disconnected',
-  new: 'Offline: never connected',
-  enabled: 'Enabled',
-  disabled: 'Disabled',
+/** For each status its words and its classes. `away`: offline, and nobody has to do anything about it. */
+const LOOKS = {
+  online: ['Online', 'online'],
+  idle: ['Idle', 'idle'],
+  offline: ['Offline', 'offline'],
+  disconnected: ['Offline: disconnected', 'offline away'],
+  new: ['Offline: never connected', 'offline away'],
+  enabled: ['Enabled', 'enabled'],
+  disabled: ['Disabled', 'disabled'],
 } as const
 
 /** Told by colour, shape and hidden text. */
-export function StatusDot({ status }: { status: keyof typeof WORDS }) {
+export function StatusDot({ status }: { status: keyof typeof LOOKS }) {
+  const [words, classes] = LOOKS[status]
   return (
-    <Tooltip text={WORDS[status]} className="dot-target">
-      <span className={`dot ${status}`}>
-        <span className="sr">{WORDS[status]}</span>
+    <Tooltip text={words} className="dot-target">
+      <span className={`dot ${classes}`}>
+        <span className="sr">{words}</span>
       </span>
     </Tooltip>
   )
