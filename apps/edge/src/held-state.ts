@@ -112,6 +112,11 @@ export function readAnswer(body: unknown, held: HeldState | undefined, known: Se
   return { state, problems: reading.problems }
 }
 
+/** The routes of services of all types. */
+export function routesOf({ routes, ports }: HeldSections): Sections<Route | PortRoute> {
+  return new Map<string, readonly (Route | PortRoute)[]>([...routes, ...ports])
+}
+
 /** All rows of all sections. */
 export function rowsOf<T>(sections: Sections<T>): T[] {
   return [...sections.values()].flat()

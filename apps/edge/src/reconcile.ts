@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EdgeCertificate, Route, TunnelSettings } from '@postern/contract/desired-state'
+import type { EdgeCertificate, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { RouteSections } from '@postern/render/resolved-route'
@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { NftablesDriver } from './drivers/nftables/driver.ts'
 import type { PartResult } from './drivers/part.ts'
 import type { WireGuardDriver } from './drivers/tunnel/driver.ts'
-import { type HeldState, rowsOf } from './held-state.ts'
+import { type HeldState, routesOf, rowsOf } from './held-state.ts'
 import type { Machine } from './machine.ts'
 import type { Names } from './names.ts'
 import type { TargetFinder, Targets } from './targets.ts'
@@ -30,7 +30,7 @@ export interface ReconcileParts {
   wireguard: WireGuardDriver
   nftables: NftablesDriver
   names: Pick<Names, 'isBusy' | 'refresh' | 'settled'>
-  targets: TargetFinder<Route>
+  targets: TargetFinder<Route | PortRoute>
   /** The networks and ports of this machine now. */
   observeMachine(): Machine
   /** The routes that HAProxy uses from now on. */
@@ -127,10 +127,10 @@ async function applyHaproxy(parts: ReconcileParts, state: HeldState, isQuick: bo
   return { ...result, problems: [...unresolved, ...result.problems] }
 }
 
-async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets<Route>> {
+async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets<Route | PortRoute>> {
   const { settings, peers, sections } = state
   const find = () =>
-    parts.targets.resolve(sections.routes, { settings, peers, machine: parts.observeMachine() })
+    parts.targets.resolve(routesOf(sections), { settings, peers, machine: parts.observeMachine() })
   const first = find()
   if (!parts.names.isBusy()) return first
   await parts.names.settled(NAME_GRACE)
@@ -160,7 +160,7 @@ async function attempt(
 /** Without a tunnel no service of a node is reachable, and each one shows it. */
 function tunnelProblems(state: HeldState, part: PartState): Problem[] {
   if (part.state === 'ok') return []
-  return rowsOf(state.sections.routes)
+  return rowsOf(routesOf(state.sections))
     .filter((route) => route.enabled && route.node.kind !== 'local')
     .map(({ id }) => ({
       scope: { kind: 'service', id },

@@ -1,4 +1,4 @@
-import type { Peer, Route, TunnelSettings } from '@postern/contract/desired-state'
+import type { Peer, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import { MESSAGES } from '@postern/contract/messages'
 import { type Cidr, containsIp, findCidrs, formatCidr } from '@postern/net/cidr'
@@ -16,7 +16,7 @@ import type { Machine } from './machine.ts'
 import type { DnsQuery, Names } from './names.ts'
 
 /** A row that leads to one backend of one node. */
-export type Targeted = Pick<Route, 'id' | 'node' | 'backend' | 'enabled'> & Partial<Pick<Route, 'system'>>
+export type Targeted = Pick<PortRoute, 'id' | 'node' | 'backend' | 'enabled'> & Partial<Pick<Route, 'system'>>
 
 /** With the one address that may be dialled for it; null: there is none, and for an enabled one a problem says why. */
 export type Resolved<R> = R & { address: string | null }
