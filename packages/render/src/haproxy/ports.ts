@@ -85,11 +85,10 @@ function renderPatience({ tunnelTimeout }: HaproxyOptions): string {
   timeout tunnel ${tunnelTimeout}s`
 }
 
-/** A service behind TLS is only in the log once the handshake is over. */
+/** Fields as apps/edge reads them. A service behind TLS is only in the log once the handshake is over. */
 function renderLogged({ logSecret, tunnelTimeout }: HaproxyOptions, paths: HaproxyPaths): string {
-  const visit = '%[var(txn.id)]|%[date(0,ms)]|%ci|%lc|%U|%B|%Tt'
-  const end = `%ts|%[var(txn.node),map_str(${paths.nodes})]|%[var(txn.why)]|%[var(sess.port)]`
-  return `  log-format "T|${logSecret}|${visit}|${end}"
+  const end = `%[var(txn.id)]|%ts|%[var(txn.why)]|%[var(txn.node),map_str(${paths.nodes})]`
+  return `  log-format "T|${logSecret}|${end}|%[date(0,ms)]|%ci|%[var(sess.port)]|%U|%B|%Tt"
   timeout client ${tunnelTimeout}s
   timeout client-fin ${tunnelTimeout}s`
 }

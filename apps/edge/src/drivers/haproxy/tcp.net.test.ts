@@ -87,6 +87,20 @@ test('bytes pass both ways, and one side may finish before the other', async () 
   expect(received()).toBe('hello ')
 })
 
+test('the log of the service has a line at the start and one at the end', async () => {
+  await apply(service(10, { blockedIps: ['127.0.1.9'] }))
+  await say(base, 'some words', '127.0.1.8')
+  await say(base, 'words', '127.0.1.9')
+  const mine = () => lab.logs.filter(({ text }) => text.includes(' 127.0.1.'))
+  await until('three lines', () => mine().length >= 3)
+  const lines = mine().map(({ text }) => text.replace(/^(\[\w+\]) \S+/, '$1'))
+  expect(lines).toEqual([
+    `[INFO] 127.0.1.8 "tcp ${base}" opened`,
+    expect.stringMatching(`^\\[INFO\\] 127.0.1.8 "tcp ${base}" closed 10B in 20B out \\d+ms$`),
+    `[WARN] 127.0.1.9 "tcp ${base}" refused the IP list of the service does not allow this address`,
+  ])
+})
+
 test('a port without a service is silent', async () => {
   await apply(service(10))
   expect(await say(base + 3, 'x')).toBe('')

@@ -14,6 +14,46 @@ function lineOf(end: string, id = '7', counter = '41'): string {
 const ended = (end: string) => parseLogLine(lineOf(end), secret)?.log
 const text = (rest: string) => ended(rest)?.text
 
+describe('a line of a TCP service', () => {
+  const line = (rest: string) => parseLogLine(rest.replace('|', `|${secret}|`), secret)?.log
+  const start = '2026-11-21T09:19:18.123Z 203.0.113.5 "tcp 32660"'
+
+  test.each([
+    [`O|7|${at}|203.0.113.5|32660`, `[INFO] ${start} opened`],
+    [`T|7|--|-|-|${at}|203.0.113.5|32660|12|3400|14000`, `[INFO] ${start} closed 12B in 3.4KB out 14.0s`],
+    [`T|7|SD|-|-|${at}|203.0.113.5|32660|1|1|5`, `[INFO] ${start} closed 1B in 1B out 5ms`],
+    [
+      `T|7|PR|blocked|-|${at}|203.0.113.5|32660|0|0|0`,
+      `[WARN] ${start} refused the IP list of the service does not allow this address`,
+    ],
+    [
+      `T|7|SC|-|-|${at}|203.0.113.5|32660|0|0|5`,
+      `[ERROR] ${start} failed the service refused the connection`,
+    ],
+    [
+      `T|7|sC|-|-|${at}|203.0.113.5|32660|0|0|5`,
+      `[ERROR] ${start} failed the connection to the service timed out`,
+    ],
+    [
+      `T|7|K-|-|-|${at}|203.0.113.5|32660|1|2|5`,
+      `[INFO] ${start} closed 1B in 2B out 5ms ended because the service no longer admits this visitor`,
+    ],
+    [
+      `T|7|K-|-|down|${at}|203.0.113.5|32660|1|2|5`,
+      `[INFO] ${start} closed 1B in 2B out 5ms the tunnel to the node is down`,
+    ],
+  ])('%s', (text, expected) => {
+    expect(line(text)).toMatchObject({ service: 7, text: expected })
+  })
+
+  test.each([`O|-|${at}|203.0.113.5|32660`, `T|7|--|-|-|${at}|203.0.113.5|32660|12|3400`])(
+    'that is cut short or belongs to no service is none: %s',
+    (text) => {
+      expect(line(text)).toBeUndefined()
+    },
+  )
+})
+
 describe('a line of the log', () => {
   test.each([
     [

@@ -58,9 +58,15 @@ const UPGRADED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(.*)$/
 const ENDED_HEAD = /^(\d{1,15}|-)\|(\d{1,15}|-)\|(-?\d{1,15})\|(..)\|([^|]*)\|/
 const ENDED_REST = /^(\d{1,15})\|([^|]*)\|(\d{1,15})\|(\d{1,15})\|([^|]*)\|([^|]*)\|(.*)$/
 
+const CONNECTED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(\d{1,5})$/
+const DISCONNECTED =
+  /^(\d{1,15})\|(..)\|([^|]*)\|([^|]*)\|(\d{1,15})\|([^|]*)\|(\d{1,5})\|(\d{1,15})\|(\d{1,15})\|(\d{1,15})$/
+
 /**
  * `E|secret|id|counter|status|state|error|time|source|bytes|ms|node|why|METHOD path` at the end of a request,
- * `U|secret|id|time|source|METHOD path` when a connection was upgraded, both as the rendered configuration writes them.
+ * `U|secret|id|time|source|METHOD path` when a connection was upgraded; of TCP services `O|secret|id|time|source|port`
+ * at the start and `T|secret|id|state|why|node|time|source|port|bytes in|bytes out|ms` at the end of a connection; all
+ * as the rendered configuration writes them.
  * What everybody must know of a line comes first; the rest is looked at when somebody reads the line.
  * @returns undefined for anything else; it never throws.
  */
@@ -68,8 +74,14 @@ export function parseLogLine(line: string, secret: string): ParsedLog | undefine
   const start = secret.length + 3
   if (!line.startsWith(`|${secret}|`, 1)) return undefined
   const rest = line.slice(start)
-  if (line.startsWith('U')) return parseUpgraded(rest)
-  return line.startsWith('E') ? parseEnded(rest) : undefined
+  return PARSERS[line[0] ?? '']?.(rest)
+}
+
+const PARSERS: Record<string, (line: string) => ParsedLog | undefined> = {
+  E: parseEnded,
+  U: parseUpgraded,
+  O: parseConnected,
+  T: parseDisconnected,
 }
 
 function parseUpgraded(line: string): ParsedLog | undefined {
@@ -87,6 +99,32 @@ function parseEnded(line: string): ParsedLog | undefined {
   const log =
     id === '-' ? null : new LazyLog(Number(id), signOf(end), () => endedText(end, line.slice(head.length)))
   return { counter: counter === '-' ? null : Number(counter), log }
+}
+
+function parseConnected(line: string): ParsedLog | undefined {
+  const [match, id, time, source, port] = CONNECTED.exec(line) ?? []
+  if (match === undefined) return undefined
+  const visit = { time, source, request: `tcp ${port}` }
+  return { counter: null, log: new LazyLog(Number(id), null, () => textOf(visit, 'INFO', 'opened')) }
+}
+
+function parseDisconnected(line: string): ParsedLog | undefined {
+  const [match, id, state = '', why = '', node, ...rest] = DISCONNECTED.exec(line) ?? []
+  if (match === undefined) return undefined
+  const cause = state.slice(0, 2)
+  const text = () => disconnectedText(cause, why, node, rest)
+  return { counter: null, log: new LazyLog(Number(id), cause.endsWith('C') ? 'failed' : null, text) }
+}
+
+function disconnectedText(state: string, why: string, node: string | undefined, rest: string[]): string {
+  const [time, source, port, bytesIn, bytesOut, ms] = rest
+  const visit = { time, source, request: `tcp ${port}` }
+  if (REASONS[why] !== undefined) return textOf(visit, 'WARN', `refused ${REASONS[why]}`)
+  if (/^[sSPRI]C$/.test(state)) return textOf(visit, 'ERROR', `failed ${REASONS[state]}`)
+  const moved = `${formatSize(Number(bytesIn))} in ${formatSize(Number(bytesOut))} out`
+  const ending = state.startsWith('K') && node === 'down' ? REASONS.tunnel : endedReason(state)
+  const figures = `closed ${moved} ${formatDuration(Number(ms))}`
+  return textOf(visit, 'INFO', ending ? `${figures} ${ending}` : figures)
 }
 
 /** Nobody reads most lines. */
