@@ -28,11 +28,23 @@ const SETS = {
     openssl: 'openssl',
     pgrep: 'procps',
     'systemd-analyze': 'systemd',
+    mosquitto_sub: 'mosquitto-clients',
+    'redis-server': 'redis-server',
+    sshd: 'openssh-server',
+    ssh: 'openssh-client',
   },
 }
 
-/** Packages whose programs Debian would start as services. */
-const SERVICES = ['haproxy', 'mosquitto', 'prometheus-node-exporter', 'nftables', 'nginx']
+/** Packages whose programs Debian would start, and the services that they are. */
+const SERVICES = {
+  haproxy: 'haproxy',
+  mosquitto: 'mosquitto',
+  nftables: 'nftables',
+  nginx: 'nginx',
+  'openssh-server': 'ssh',
+  'prometheus-node-exporter': 'prometheus-node-exporter',
+  'redis-server': 'redis-server',
+}
 
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`
 
@@ -106,6 +118,6 @@ export async function installSystemPackages(sets) {
   const packages = await missingPackages(sets)
   if (packages.length === 0) return
   say(`Installing the system packages ${packages.join(', ')} …`)
-  const services = packages.filter((name) => SERVICES.includes(name))
+  const services = packages.flatMap((name) => SERVICES[name] ?? [])
   await withoutStartingServices(services, () => aptInstall(packages))
 }

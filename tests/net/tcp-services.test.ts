@@ -1,0 +1,148 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { CreatedNode } from '@postern/contract/nodes'
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
+import { agentOn } from '@postern/testkit/agent'
+import { must, run } from '@postern/testkit/exec'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startListening, startMosquitto } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let lab: Lab
+let installation: Installation
+let node: CreatedNode
+let dir: string
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  dir = `${installation.dataDir}/upstreams`
+  mkdirSync(dir, { mode: 0o755 })
+  await Promise.all([startMosquitto(lab.site, dir), startRedis(), startSsh()])
+  node = await installation.api.createNode({
+    name: 'office',
+    isGateway: true,
+    gatewayNetworks: [{ interface: 'eth1', subnet: '192.168.7.0/24' }],
+  })
+  await agentOn(lab.site, installation).connect(node.token)
+})
+
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+/** On a host behind the gateway. */
+function startRedis() {
+  const options = [
+    '--port',
+    '6379',
+    '--bind',
+    '0.0.0.0',
+    '--protected-mode',
+    'no',
+    '--save',
+    '',
+    '--dir',
+    dir,
+  ]
+  return startListening(lab.lan, ['redis-server', ...options], dir, 'redis', 6379)
+}
+
+async function startSsh() {
+  for (const name of ['host-key', 'user-key'])
+    await must(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', `${dir}/${name}`])
+  await must(['mkdir', '-p', '/run/sshd'])
+  const lines = [
+    'Port 22',
+    `HostKey ${dir}/host-key`,
+    `AuthorizedKeysFile ${dir}/user-key.pub`,
+    'PermitRootLogin prohibit-password',
+    'StrictModes no',
+    'UsePAM no',
+    `PidFile ${dir}/sshd.pid`,
+  ]
+  writeFileSync(`${dir}/sshd.conf`, `${lines.join('\n')}\n`)
+  return await startListening(lab.site, ['/usr/sbin/sshd', '-D', '-f', `${dir}/sshd.conf`], dir, 'sshd', 22)
+}
+
+/** A TCP service that is live, of a host on the gateway's network. */
+async function publish(form: Omit<TcpServiceFormInput, 'backendHost'>, host: string): Promise<TcpService> {
+  const { api } = installation
+  const service = await api.publishPort(node.id, { ...form, backendHost: host })
+  await until('the service to be live', async () => (await api.getService(service)).state.phase === 'live')
+  return service
+}
+
+/** Runs a program of a visitor to its end. */
+const visitor = (...argv: string[]) => run([...lab.visitor.argv(), ...argv], { timeoutMs: 30_000 })
+
+test('MQTT: a message from one visitor to another, plain and over TLS', async () => {
+  const plain = await publish({ name: 'mqtt', backendPort: 1883 }, '192.168.7.1')
+  const secure = await publish(
+    { name: 'mqtts', backendPort: 1883, ssl: true, domain: 'mqtt.example.com' },
+    '192.168.7.1',
+  )
+  expect(plain).toMatchObject({ publicAccess: `tcp://${lab.server.address}:${plain.port}`, port: 32660 })
+  expect(secure.publicAccess).toBe(`tcp://mqtt.example.com:${secure.port}`)
+  const at = (port: number) => ['-h', lab.server.address, '-p', String(port), '-t', 'a', '-q', '1']
+  const tls = ['--cafile', `${dir}/ca.pem`, '--insecure']
+  writeFileSync(`${dir}/ca.pem`, (await installation.api.call('GET', '/install/ca.crt')).text)
+  const heard = visitor('mosquitto_sub', ...at(plain.port), '-C', '1', '-W', '20')
+  const said = await until('a message to be taken', async () => {
+    const outcome = await visitor('mosquitto_pub', ...at(secure.port), ...tls, '-r', '-m', 'hello')
+    return outcome.code === 0 ? outcome : undefined
+  })
+  expect(said.stderr).toBe('')
+  expect((await heard).stdout).toBe('hello\n')
+})
+
+test('Redis on a host behind the gateway answers', async () => {
+  const { port } = await publish({ name: 'redis', backendPort: 6379 }, '192.168.7.20')
+  const answer = await until('the answer', async () => {
+    const { stdout } = await visitor('redis-cli', '-h', lab.server.address, '-p', String(port), 'ping')
+    return stdout || undefined
+  })
+  expect(answer).toBe('PONG\n')
+})
+
+test('SSH: a command, and 64 MB each way that arrive as they were', async () => {
+  const { port } = await publish({ name: 'ssh', backendPort: 22 }, '192.168.7.1')
+  const options = [
+    '-o',
+    'StrictHostKeyChecking=no',
+    '-o',
+    'UserKnownHostsFile=/dev/null',
+    '-o',
+    'LogLevel=ERROR',
+  ]
+  const ssh = ['ssh', '-i', `${dir}/user-key`, ...options, '-p', String(port), `root@${lab.server.address}`]
+  expect(await must([...lab.visitor.argv(), ...ssh, 'echo', 'in'])).toBe('in\n')
+  const script = `head -c 67108864 /dev/urandom > ${dir}/sent
+    ${ssh.join(' ')} sha256sum < ${dir}/sent
+    ${ssh.join(' ')} cat ${dir}/sent | sha256sum
+    sha256sum < ${dir}/sent`
+  const sums = await must([...lab.visitor.argv(), 'sh', '-c', script], { timeoutMs: 180_000 })
+  expect(new Set(sums.trim().split('\n')).size).toBe(1)
+}, 200_000)
+
+test('its log has a line at the start and one at the end, and a disabled service takes nobody', async () => {
+  const { api } = installation
+  const service = await publish({ name: 'watched', backendPort: 6379 }, '192.168.7.20')
+  const log = api.stream(`/api/logs/stream?type=tcp&id=${service.id}`)
+  const ping = () => visitor('redis-cli', '-h', lab.server.address, '-p', String(service.port), 'ping')
+  const lines = () => log.events.flatMap(({ data }) => JSON.parse(data) as string[])
+  await until('both lines', async () => {
+    await ping()
+    return lines().some((line) => line.includes(' closed '))
+  })
+  log.close()
+  const about = `203\\.0\\.113\\.100 "tcp ${service.port}"`
+  expect(lines().join('\n')).toMatch(new RegExp(`^\\[INFO\\] \\S+ ${about} opened$`, 'm'))
+  expect(lines().join('\n')).toMatch(
+    new RegExp(`^\\[INFO\\] \\S+ ${about} closed \\S+ in \\S+ out \\S+$`, 'm'),
+  )
+  await api.setEnabled(service, false)
+  await until('nobody to be taken', async () => !(await ping()).stdout.includes('PONG'))
+})
