@@ -117,6 +117,8 @@ describe('the expiry', () => {
       422,
       [{ field: 'expireAt', message: 'must be today or later' }],
     ])
+    const both = await add(node, { name: ' ', expireAt: iso(Date.now() - DAY) })
+    expect(both.json().errors).toMatchObject([{ field: 'name' }, { field: 'expireAt' }])
   })
 
   it('ends the token at that moment', async () => {

@@ -1,12 +1,12 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { createToken, listTokens, removeToken, revokeToken } from '../core/nodes/tokens.ts'
-import { route } from '../http/route.ts'
+import { formRoute, route } from '../http/route.ts'
 
 export function tokenRoutes(app: FastifyInstance): void {
   route(app, endpoints.listTokens, ({ context, params, query }) => listTokens(context, params.nodeId, query))
-  route(app, endpoints.createToken, ({ context, actor, params, body }) =>
-    createToken(context, actor, params.nodeId, body),
+  formRoute(app, endpoints.createToken, ({ context, actor, params, patch }) =>
+    createToken(context, actor, params.nodeId, patch),
   )
   route(app, endpoints.revokeToken, ({ context, actor, params }) => revokeToken(context, actor, params))
   route(app, endpoints.deleteToken, ({ context, actor, params }) => removeToken(context, actor, params))

@@ -8,6 +8,7 @@ import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
+import type { Patch } from '../patch.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
@@ -49,14 +50,18 @@ export async function createToken(
   context: Context,
   actor: string,
   nodeId: number,
-  form: PatForm,
+  patch: Patch<PatForm>,
 ): Promise<CreatedPat> {
-  const expireAt = settleExpiry(context, form.expireAt)
+  const { values, errors } = patch.read({})
+  const expireAt = values.expireAt === undefined ? null : settleExpiry(context, values.expireAt)
+  if (expireAt === undefined)
+    throw new ValidationError([...errors, { field: 'expireAt', message: MESSAGES.pastDate }])
+  const { name } = patch.onto({})
   const what = `access token of node ${nodeId} created`
   return await change(context, { actor, what }, async (tx) => {
     await requireTokenNode(tx, nodeId)
     await requireRoom(tx, nodeId)
-    const { id, token } = await insertToken(context, tx, nodeId, { name: form.name, expireAt })
+    const { id, token } = await insertToken(context, tx, nodeId, { name, expireAt })
     return { value: { ...(await getToken(tx, { nodeId, id })), token }, touched: { nodes: [nodeId] } }
   })
 }
@@ -81,13 +86,15 @@ export async function insertToken(context: Context, tx: Tx, nodeId: number, { na
   return { id, token }
 }
 
-/** Some clients name a day by its local midnight: today's is over, and means the day that it begins. */
-function settleExpiry({ clock }: Context, expireAt: string | null): string | null {
+/**
+ * Some clients name a day by its local midnight: today's is over, and means the day that it begins.
+ * @returns undefined for an earlier day
+ */
+function settleExpiry({ clock }: Context, expireAt: string | null): string | null | undefined {
   if (expireAt === null) return null
   const [at, now] = [Date.parse(expireAt), clock()]
   if (at > now) return expireAt
-  if (now - at < DAY_MS) return new Date(at + DAY_MS).toISOString()
-  throw new ValidationError([{ field: 'expireAt', message: MESSAGES.pastDate }])
+  return now - at < DAY_MS ? new Date(at + DAY_MS).toISOString() : undefined
 }
 
 /** The token is refused from the next request on. @throws NotFoundError, ConflictError for the local node */

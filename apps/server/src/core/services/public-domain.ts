@@ -12,7 +12,7 @@ export async function findDomainId(db: Kysely<Database>, domain: string): Promis
   return row?.id
 }
 
-/** The domain of a form when it is new with it, and what keeps it from being made. Nothing is known of one that cannot be read. */
+/** The domain of a form when it is new with it, and what keeps it from being made. One that cannot be read is none. */
 export async function findNewDomain(
   context: Context,
   { domain, skipValidation = false }: Partial<ServiceForm>,
