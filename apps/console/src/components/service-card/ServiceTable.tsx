@@ -35,6 +35,16 @@ const INGRESS: Column<Service> = {
     </div>
   ),
 }
+const NODE: Column<Service> = {
+  head: 'Node',
+  width: 'w-15',
+  className: 'c-full',
+  render: ({ nodeId, nodeName }) => (
+    <span className="sub">
+      on <Link to={urls.node(nodeId)}>{nodeName}</Link>
+    </span>
+  ),
+}
 const STATE: Column<Service> = {
   head: 'State',
   className: 'c-full',
@@ -45,14 +55,12 @@ interface Props {
   type: ServiceType
   list: List<Service>
   empty: ReactNode
-  /** In the context of a node its services can be edited. */
+  /** In the context of a node its services can be edited; elsewhere each names its node and links to it. */
   onEdit?: (service: Service) => void
-  /** Elsewhere each names its node and links to it. A name may still be loading. */
-  nodeNames?: ReadonlyMap<number, string>
 }
 
 /** Services of one type with what can be done with each. */
-export function ServiceTable({ type, list, empty, onEdit, nodeNames }: Props) {
+export function ServiceTable({ type, list, empty, onEdit }: Props) {
   const [info, setInfo] = useState<Service | null>(null)
   const navigate = useNavigate()
   const actions = useServiceActions()
@@ -65,7 +73,7 @@ export function ServiceTable({ type, list, empty, onEdit, nodeNames }: Props) {
         caption={`${typeName(type)} Services`}
         noun="services"
         list={list}
-        columns={nodeNames ? [NAME, INGRESS, nodeColumn(nodeNames), STATE] : [NAME, INGRESS, STATE]}
+        columns={onEdit ? [NAME, INGRESS, STATE] : [NAME, INGRESS, NODE, STATE]}
         empty={empty}
         renderMenu={(service) => (
           <Menu
@@ -84,20 +92,6 @@ export function ServiceTable({ type, list, empty, onEdit, nodeNames }: Props) {
       <Suspense>{info && <ServiceInfoDialog service={info} onClose={() => setInfo(null)} />}</Suspense>
     </>
   )
-}
-
-function nodeColumn(names: ReadonlyMap<number, string>): Column<Service> {
-  return {
-    head: 'Node',
-    width: 'w-15',
-    className: 'c-full',
-    render: ({ nodeId }) =>
-      names.has(nodeId) && (
-        <span className="sub">
-          on <Link to={urls.node(nodeId)}>{names.get(nodeId)}</Link>
-        </span>
-      ),
-  }
 }
 
 function ServiceName({ service }: { service: Service }) {

@@ -2,7 +2,6 @@ import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { ServiceType } from '@postern/contract/services'
 import { Link } from 'react-router'
-import { useAllRows } from '../../api/queries.ts'
 import { ServiceTable } from '../../components/service-card/ServiceTable.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
 import { useCardParams } from '../../table/list-params.ts'
@@ -12,7 +11,6 @@ import { urls } from '../../util/urls.ts'
 /** The services of one type that a domain has, below its row. */
 export function DomainServices({ domain, type }: { domain: string; type: ServiceType }) {
   const title = `${typeName(type)} Services`
-  const nodes = useAllRows(endpoints.listNodes, {})
   const services = useList({
     endpoint: endpoints.listServices,
     state: useCardParams(LIMITS.pageSize),
@@ -24,7 +22,6 @@ export function DomainServices({ domain, type }: { domain: string; type: Service
       <ServiceTable
         type={type}
         list={services}
-        nodeNames={new Map(nodes.map(({ id, name }) => [id, name]))}
         empty={
           <p className="none">
             No {typeName(type)} services yet. Expose the first one from{' '}
