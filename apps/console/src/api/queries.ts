@@ -1,8 +1,8 @@
 import type { Endpoint } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
-import { type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useApi } from './context.ts'
-import type { CallInput, RawInput, RowOf } from './types.ts'
+import type { CallInput, RawInput } from './types.ts'
 
 /**
  * The cache key of an endpoint's answer. It starts with the endpoint's path, so that
@@ -28,19 +28,14 @@ export function useAnswer<E extends Endpoint>(
   })
 }
 
-/** All rows of a list endpoint; none while they are loaded. */
-export function useAllRows<E extends Endpoint>(
-  endpoint: E,
-  input: CallInput<E>,
-  { enabled = true }: { enabled?: boolean } = {},
-): RowOf<E>[] {
+/** One page of a list endpoint, whose query carries `limit`; while another is loaded, the one before. */
+export function usePage<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
   const api = useApi()
-  const { data } = useQuery({
+  return useQuery({
     queryKey: keyOf(endpoint, input),
     queryFn: ({ signal }) => api.listPage(endpoint, { ...input, signal }),
-    enabled,
+    placeholderData: keepPreviousData,
   })
-  return data?.data ?? []
 }
 
 /** Stores what a stream sent. A request in flight may bring something older, so it is repeated. */

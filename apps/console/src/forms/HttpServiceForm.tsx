@@ -3,8 +3,8 @@ import { type HttpService, HttpServiceForm as HttpServiceSchema } from '@postern
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { useConfig } from '../api/queries.ts'
-import { PURPOSES } from '../components/service-card/service-text.ts'
 import { SelectField } from './bound-fields.tsx'
+import { SandboxHint } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import { httpServiceValues, NEW_HTTP_SERVICE, previewHttpRoute, schemaForNode } from './service-values.ts'
 import { TextField } from './TextField.tsx'
@@ -26,18 +26,19 @@ export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceForm
     onSaved,
   })
   const { control } = form
+  const values = useWatch({ control })
   const locked = service?.system ?? false
   return (
     <ServiceForm
-      title="Expose HTTP Service on Node"
-      description={PURPOSES.http}
+      type="http"
       node={node}
       form={form}
       dialog={dialog}
       locked={locked}
       defaultPort={NEW_HTTP_SERVICE.backendPort}
-      route={previewHttpRoute(useWatch({ control }), config?.publicUrl)}
+      route={previewHttpRoute(values, config?.publicUrl)}
       onClose={onClose}
+      domainHint={<SandboxHint domain={values.domain?.trim().toLowerCase() ?? ''} isConsole={locked} />}
       publicField={
         <TextField
           control={control}

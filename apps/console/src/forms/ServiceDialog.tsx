@@ -4,9 +4,10 @@ import { type ComponentType, useState } from 'react'
 import { ServiceInfoDialog } from '../components/service-card/ServiceInfoDialog.tsx'
 import { HttpServiceForm } from './HttpServiceForm.tsx'
 import type { ServiceFormProps } from './ServiceForm.tsx'
+import { TcpServiceForm } from './TcpServiceForm.tsx'
 
 type Forms = { [T in ServiceType]: ComponentType<ServiceFormProps<Extract<Service, { type: T }>>> }
-const FORMS: Partial<Forms> = { http: HttpServiceForm }
+const FORMS: Forms = { http: HttpServiceForm, tcp: TcpServiceForm }
 
 interface Props {
   node: Node
@@ -22,7 +23,6 @@ export function ServiceDialog({ node, type, service, onClose }: Props) {
   const [saved, setSaved] = useState<Service>()
   if (saved) return <ServiceInfoDialog service={saved} onClose={() => onClose(saved)} />
   // The service is of the type whose form this is.
-  const Form = FORMS[type] as ComponentType<ServiceFormProps<Service>> | undefined
-  if (!Form) return null
+  const Form = FORMS[type] as ComponentType<ServiceFormProps<Service>>
   return <Form node={node} service={service} onClose={() => onClose()} onSaved={setSaved} />
 }

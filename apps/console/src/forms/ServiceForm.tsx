@@ -1,6 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
-import type { Service } from '@postern/contract/services'
+import type { Service, ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -8,6 +8,7 @@ import type { Control, UseFormReturn } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { NodeDot } from '../components/NodeDot.tsx'
 import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
+import { PURPOSES, typeName } from '../components/service-card/service-text.ts'
 import { Field } from '../ui/Field.tsx'
 import { FormDialog, type FormDialogProps, FormSection } from '../ui/FormDialog.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
@@ -55,24 +56,35 @@ export function useServiceForm<S extends Service, In extends ServiceValues, Out>
   })
 }
 
-interface Props<In extends ServiceValues, Out>
-  extends Pick<FormDialogProps, 'title' | 'description' | 'onClose'> {
+interface Props<In extends ServiceValues, Out> {
+  type: ServiceType
   node: Node
   form: UseFormReturn<In, unknown, Out>
   dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
   /** True for the console itself: only its domain and its IP lists can be changed. */
   locked: boolean
+  domainHint: ReactNode
   /** Beside the domain. */
   publicField: ReactNode
+  /** Below both. */
+  publicOption?: ReactNode
   /** Before the backend's host. */
   protocolField: ReactNode
   defaultPort: number
   route: Route
+  onClose: () => void
 }
+
+/** What is optional in one form and not in the other says so in its label. */
+const LABELS = {
+  http: { domain: 'Public Domain', host: 'Hostname/IP' },
+  tcp: { domain: 'Public Domain (Optional)', host: 'Backend Hostname/IP' },
+} as const
 
 /** The fields that services of all types have, around those of one type. */
 export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>) {
-  const { node, form, locked, publicField, protocolField, defaultPort, route } = props
+  const { type, node, form, locked, publicField, protocolField, defaultPort, route } = props
+  const labels = LABELS[type]
   // The fields here are among those of every service form, which the generic cannot show.
   const control = form.control as unknown as Control<ServiceValues>
   // Only what the server found: a wrong spelling cannot be skipped.
@@ -80,8 +92,8 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   const hostAllowed = canNameHost(node)
   return (
     <FormDialog
-      title={props.title}
-      description={props.description}
+      title={`Expose ${typeName(type)} Service on Node`}
+      description={PURPOSES[type]}
       size="l"
       footNote={<RoutePreview route={route} node={node} />}
       onClose={props.onClose}
@@ -103,12 +115,13 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
       <FormSection legend="Public side">
         <div className="fields">
           <div className="g2 a">
-            <PublicDomainField control={control} isConsole={locked} />
+            <PublicDomainField control={control} label={labels.domain} hint={props.domainHint} />
             {publicField}
           </div>
           {offersSkip && (
             <SkipValidationField control={control} onTicked={() => form.clearErrors('domain' as never)} />
           )}
+          {props.publicOption}
         </div>
       </FormSection>
       <FormSection legend="Private side">
@@ -117,7 +130,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
           <TextField
             control={control}
             name="backendHost"
-            label="Hostname/IP"
+            label={labels.host}
             mono
             required={hostAllowed}
             disabled={locked || !hostAllowed}

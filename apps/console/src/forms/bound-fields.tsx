@@ -34,6 +34,8 @@ interface SelectFieldProps extends Labels {
   options: readonly Option[]
   mono?: boolean
   disabled?: boolean
+  /** Beside storing the value: other fields that follow it. */
+  onValueChange?: (value: string) => void
 }
 
 export function SelectField<V extends FieldValues, T>({
@@ -42,6 +44,7 @@ export function SelectField<V extends FieldValues, T>({
   options,
   mono,
   disabled,
+  onValueChange,
   ...labels
 }: Binding<V, T> & SelectFieldProps) {
   const { field, error } = useBoundField({ control, name })
@@ -52,7 +55,10 @@ export function SelectField<V extends FieldValues, T>({
           {...ids}
           {...field}
           value={field.value ?? ''}
-          onValueChange={field.onChange}
+          onValueChange={(value) => {
+            field.onChange(value)
+            onValueChange?.(value)
+          }}
           options={options}
           mono={mono}
           disabled={disabled}

@@ -1,6 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { Globe } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import {
   type Control,
   type FieldError,
@@ -10,42 +10,44 @@ import {
   useFormState,
   useWatch,
 } from 'react-hook-form'
-import { useAllRows } from '../api/queries.ts'
+import { usePage } from '../api/queries.ts'
 import { Autocomplete } from '../ui/Autocomplete.tsx'
 import { Field } from '../ui/Field.tsx'
+import { SEARCH_DELAY } from '../util/constants.ts'
 import { serverUrls } from '../util/urls.ts'
 import { CheckboxField } from './bound-fields.tsx'
 import type { ServiceValues } from './service-values.ts'
 import { useBoundField } from './TextField.tsx'
+import { useSettled } from './use-settled.ts'
 
-const LABEL = 'Public Domain'
+/** So many domains are offered to choose from. */
+const OFFERED = 20
+/** No name in DNS is longer. */
+const LONGEST_NAME = 253
 
 interface FieldProps {
   control: Control<ServiceValues>
-  /** True for the console itself, which nothing breaks. */
-  isConsole: boolean
+  label: string
+  hint: ReactNode
 }
 
 /** The domain of a service: an existing one, or a new name. */
-export function PublicDomainField({ control, isConsole }: FieldProps) {
-  const domains = useAllRows(endpoints.listDomains, {}).map((each) => each.domain)
+export function PublicDomainField({ control, label, hint }: FieldProps) {
   const { field, error } = useBoundField({ control, name: 'domain' })
   const { value, onChange, ...input } = field
+  const { names, isNew } = useDomainsLike(value ?? '')
   return (
-    <Field
-      label={LABEL}
-      error={error}
-      hint={<DomainHint domain={value?.trim().toLowerCase() ?? ''} domains={domains} isConsole={isConsole} />}
-    >
+    <Field label={label} error={error} hint={hint}>
       {(ids) => (
         <Autocomplete
           {...ids}
           {...input}
           // While its list is open everything else is hidden from a screen reader, the label too.
-          aria-label={LABEL}
+          aria-label={label}
           value={value ?? ''}
           onValueChange={onChange}
-          options={domains}
+          options={names}
+          emptyText={isNew && 'No match. This will be added as a new domain.'}
           icon={Globe}
           placeholder="app.example.com"
         />
@@ -54,21 +56,32 @@ export function PublicDomainField({ control, isConsole }: FieldProps) {
   )
 }
 
+/** The first domains with this in their names, asked for when typing pauses; `isNew` when there is none. */
+function useDomainsLike(text: string) {
+  const typed = text.trim().slice(0, LONGEST_NAME)
+  const search = useSettled(typed, SEARCH_DELAY)
+  const query = { search, limit: OFFERED, orderBy: 'domain,asc' }
+  const { data, isPlaceholderData } = usePage(endpoints.listDomains, { query })
+  const names = data?.data.map(({ domain }) => domain) ?? []
+  const isNew = search !== '' && search === typed && !isPlaceholderData && data?.total === 0
+  return { names, isNew }
+}
+
 interface HintProps {
   domain: string
-  /** The names of all domains. */
-  domains: readonly string[]
+  /** True for the console itself, which nothing breaks. */
   isConsole: boolean
 }
 
-/** Below the domain: what a service loses that shares the host of the console. */
-function DomainHint({ domain, domains, isConsole }: HintProps) {
-  const isTaken = useIsConsoleDomain(domain, !isConsole && domains.includes(domain))
+/** Below the domain of an HTTP service: what it loses when it shares the host of the console. */
+export function SandboxHint({ domain, isConsole }: HintProps) {
+  const isTaken = useConsoleDomain() === domain
   if (isConsole) return 'Choose one or type a new name. The console also stays at the address of this server.'
   if (domain !== '' && !isTaken) return 'Choose one or type a new name.'
-  const start = isTaken
-    ? 'This is the domain of the console. A service here runs in a sandbox'
-    : 'Without a domain the service runs in a sandbox'
+  const start =
+    domain === ''
+      ? 'Without a domain the service runs in a sandbox'
+      : 'This is the domain of the console. A service here runs in a sandbox'
   return (
     <>
       {start}: cookies, browser storage and most sign-ins don't work, which breaks most applications. Give it
@@ -80,11 +93,11 @@ function DomainHint({ domain, domains, isConsole }: HintProps) {
   )
 }
 
-/** Asks only for names that are known: a new one cannot be the console's. */
-function useIsConsoleDomain(domain: string, isKnown: boolean): boolean {
-  const input = { params: { type: 'http' }, query: { domain } }
-  const services = useAllRows(endpoints.listServices, input, { enabled: isKnown })
-  return isKnown && services.some(({ system }) => system)
+/** The console itself is the oldest service; undefined while it has no domain. */
+function useConsoleDomain(): string | undefined {
+  const input = { params: { type: 'http' }, query: { limit: 1 } }
+  const first = usePage(endpoints.listServices, input).data?.data[0]
+  return (first?.system && first.domain) || undefined
 }
 
 interface SkipProps<V extends FieldValues> {

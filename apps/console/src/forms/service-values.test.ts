@@ -1,13 +1,16 @@
 import { toFieldErrors } from '@postern/contract/errors'
-import { HttpServiceForm } from '@postern/contract/services'
+import { HttpServiceForm, TcpServiceForm } from '@postern/contract/services'
 import { describe, expect, it } from 'vitest'
 import {
   canNameHost,
   findHostError,
   httpServiceValues,
   NEW_HTTP_SERVICE,
+  NEW_TCP_SERVICE,
   previewHttpRoute,
+  previewTcpRoute,
   schemaForNode,
+  tcpServiceValues,
 } from './service-values.ts'
 
 const plain = { isGateway: false, isLocal: false }
@@ -65,6 +68,48 @@ describe('the values of the service form', () => {
   })
 })
 
+describe('the values of the form of a TCP service', () => {
+  it('of a new one are tcp, no TLS, backend port 1883 and a port that the server assigns', () => {
+    const { port, ...values } = NEW_TCP_SERVICE
+    expect(port).toBeNull()
+    expect(TcpServiceForm.parse({ ...values, name: 'mqtt' })).toMatchObject({
+      domain: null,
+      proto: 'tcp',
+      ssl: false,
+      backendHost: null,
+      backendPort: 1883,
+    })
+  })
+
+  it('of an existing one go through the contract and come back as they were', () => {
+    const form = {
+      name: 'dns',
+      domain: 'dns.example.com',
+      port: 32700,
+      proto: 'udp' as const,
+      ssl: false,
+      backendHost: null,
+      backendPort: 53,
+      allowedIps: [],
+      blockedIps: ['203.0.113.66'],
+    }
+    const service = {
+      ...form,
+      id: 1,
+      type: 'tcp' as const,
+      nodeName: 'n',
+      nodeId: 2,
+      enabled: true,
+      publicAccess: 'udp://dns.example.com:32700',
+      system: false,
+      state: { phase: 'live' as const, problem: null },
+      created_at: '',
+      updated_at: '',
+    }
+    expect(TcpServiceForm.parse(tcpServiceValues(service))).toEqual({ ...form, skipValidation: false })
+  })
+})
+
 describe('the backend host', () => {
   it('is for gateways and the local node, and required there', () => {
     expect([plain, gateway, local].map(canNameHost)).toEqual([false, true, true])
@@ -116,5 +161,22 @@ describe('the preview of the route', () => {
     expect(previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, 'https://x:8443').from).toBe(
       'https://a.test:8443/',
     )
+  })
+})
+
+describe('the preview of a TCP route', () => {
+  it('shows the address and the port, and the backend', () => {
+    const values = { ...NEW_TCP_SERVICE, domain: ' Mqtt.example.com', port: 32700 }
+    expect(previewTcpRoute(values, 'https://203.0.113.1:8443')).toEqual({
+      from: 'tcp://mqtt.example.com:32700',
+      to: 'tcp://localhost:1883',
+    })
+  })
+  it('without a domain and a port is the host of the installation and a port to be assigned', () => {
+    const values = { ...NEW_TCP_SERVICE, proto: 'udp' as const, backendHost: 'dns.lan', backendPort: 53 }
+    expect(previewTcpRoute(values, 'https://203.0.113.1:8443')).toEqual({
+      from: 'udp://203.0.113.1:assigned',
+      to: 'udp://dns.lan:53',
+    })
   })
 })

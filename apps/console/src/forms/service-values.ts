@@ -2,7 +2,13 @@ import { together } from '@postern/contract/fields'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
-import type { HttpService, HttpServiceFormInput, Service } from '@postern/contract/services'
+import type {
+  HttpService,
+  HttpServiceFormInput,
+  Service,
+  TcpService,
+  TcpServiceFormInput,
+} from '@postern/contract/services'
 import * as z from 'zod/mini'
 import { backendText } from '../components/service-card/service-text.ts'
 import { domainUrl } from '../util/urls.ts'
@@ -45,6 +51,19 @@ export const NEW_HTTP_SERVICE = {
 export function httpServiceValues(service: HttpService) {
   const { pathLocation, backendProto } = service
   return { ...serviceValues(service), pathLocation, backendProto } satisfies HttpServiceFormInput
+}
+
+export const NEW_TCP_SERVICE = {
+  ...NEW_SERVICE,
+  port: null,
+  proto: 'tcp',
+  ssl: false,
+  backendPort: LIMITS.defaultTcpPort,
+} satisfies TcpServiceFormInput
+
+export function tcpServiceValues(service: TcpService) {
+  const { port, proto, ssl } = service
+  return { ...serviceValues(service), port, proto, ssl } satisfies TcpServiceFormInput
 }
 
 /** A gateway and the local node reach other hosts; a plain node only serves itself. */
@@ -96,6 +115,20 @@ export function previewHttpRoute(
       backendProto: values.backendProto || 'http',
       backendHost: values.backendHost?.trim() ?? null,
       backendPort: values.backendPort || LIMITS.defaultHttpPort,
+    }),
+  }
+}
+
+/** `publicUrl` tells the host that services without a domain share. */
+export function previewTcpRoute(values: Partial<TcpServiceFormInput>, publicUrl: string | undefined): Route {
+  const proto = values.proto || 'tcp'
+  const host = values.domain?.trim().toLowerCase() || URL.parse(publicUrl ?? '')?.hostname
+  return {
+    from: `${proto}://${host ?? ''}:${values.port || 'assigned'}`,
+    to: backendText({
+      proto,
+      backendHost: values.backendHost?.trim() ?? null,
+      backendPort: values.backendPort || LIMITS.defaultTcpPort,
     }),
   }
 }

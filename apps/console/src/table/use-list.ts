@@ -1,10 +1,9 @@
 import type { Endpoint } from '@postern/contract/endpoint'
 import type { Page } from '@postern/contract/lists'
-import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import type * as z from 'zod/mini'
-import { useApi } from '../api/context.ts'
-import { keyOf, putNewer } from '../api/queries.ts'
+import { keyOf, putNewer, usePage } from '../api/queries.ts'
 import { type StreamState, useStream } from '../api/stream.ts'
 import type { CallInput, RawInput, RowOf } from '../api/types.ts'
 import { type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
@@ -30,18 +29,13 @@ export interface List<Row> {
 /** One page of a list, kept up to date; it steps back when a page has lost its last row. */
 export function useList<E extends Endpoint>({ endpoint, state, input, live }: Options<E>): List<RowOf<E>> {
   const [params, change] = state
-  const api = useApi()
   const client = useQueryClient()
   const query = { ...listQueryOf(params), ...input?.query }
   const raw: RawInput = { ...input, query }
   // Named once for all lists; which of them an endpoint takes is its page's business.
   const callInput = raw as CallInput<E>
   const queryKey = keyOf(endpoint, callInput)
-  const result = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => api.listPage(endpoint, { ...callInput, signal }),
-    placeholderData: keepPreviousData,
-  })
+  const result = usePage(endpoint, callInput)
   const streamState = useStream(live?.stream ?? endpoint, {
     query,
     reconnect: true,

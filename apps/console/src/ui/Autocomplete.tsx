@@ -9,13 +9,16 @@ import './Autocomplete.css'
 export interface AutocompleteProps extends Omit<ComponentProps<'input'>, 'value' | 'onChange'> {
   value: string
   onValueChange: (value: string) => void
-  /** Suggestions; any other text is a value too. */
+  /** Suggestions for the value, in their order; any other text is a value too. */
   options: readonly string[]
+  /** Instead of suggestions. */
+  emptyText: string | false
   icon?: LucideIcon
 }
 
 /** A text with suggestions; the list closes a moment after the field loses focus. */
-export function Autocomplete({ value, onValueChange, options, icon: Icon, ...rest }: AutocompleteProps) {
+export function Autocomplete(props: AutocompleteProps) {
+  const { value, onValueChange, options, emptyText, icon: Icon, ...rest } = props
   const [open, setOpen] = useState(false)
   const timer = useRef<number>(undefined)
   useEffect(() => () => window.clearTimeout(timer.current), [])
@@ -27,6 +30,7 @@ export function Autocomplete({ value, onValueChange, options, icon: Icon, ...res
   return (
     <Base.Root
       items={options}
+      filter={null}
       value={value}
       onValueChange={onValueChange}
       open={open}
@@ -47,9 +51,7 @@ export function Autocomplete({ value, onValueChange, options, icon: Icon, ...res
       <Base.Portal>
         <Base.Positioner className="floating" sideOffset={4}>
           <Base.Popup className="menu options">
-            <Base.Empty className="none">
-              {options.length > 0 ? 'No match. This will be added as a new domain.' : null}
-            </Base.Empty>
+            <Base.Empty className="none">{emptyText}</Base.Empty>
             <Base.List>
               {(option: string) => (
                 <Base.Item key={option} value={option} className="item mono">
