@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { Backend, Route } from './desired-state.ts'
+import { Backend, PortRoute, Route } from './desired-state.ts'
 import * as f from './fields.ts'
-import { HttpServiceForm } from './services.ts'
+import { HttpServiceForm, TcpServiceForm } from './services.ts'
 
 const ok = <T>(schema: z.ZodMiniType<T>, value: unknown): T | undefined => {
   const result = schema.safeParse(value)
@@ -127,6 +127,30 @@ describe('a form', () => {
         expect(Route.safeParse(route).success, JSON.stringify(route)).toBe(true)
       }),
       { numRuns: 5000 },
+    )
+    expect(accepted).toBeGreaterThan(50)
+  })
+
+  it('of a TCP service too, and TLS never goes with UDP', () => {
+    let accepted = 0
+    const port = fc.oneof(fc.integer({ min: -1, max: 66_000 }), fc.double(), text)
+    const choice = fc.constantFrom('tcp', 'udp', true, false, null, '', 'x')
+    fc.assert(
+      fc.property(text, text, port, port, choice, choice, (domain, host, from, to, proto, ssl) => {
+        const form = ok(TcpServiceForm, {
+          ...{ name: 'x', domain, port: from, proto, ssl, backendHost: host, backendPort: to },
+        })
+        if (!form) return
+        accepted++
+        expect(form.ssl && form.proto === 'udp').toBe(false)
+        const route = {
+          ...{ id: 1, node: { kind: 'local' }, enabled: true, allowedIps: [], blockedIps: [] },
+          ...{ port: form.port ?? 1, proto: form.proto, tls: form.ssl ? { domain: form.domain } : null },
+          backend: { host: form.backendHost, port: form.backendPort },
+        }
+        expect(PortRoute.safeParse(route).success, JSON.stringify(route)).toBe(true)
+      }),
+      { numRuns: 20_000 },
     )
     expect(accepted).toBeGreaterThan(50)
   })
