@@ -59,7 +59,8 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     async open(changes = {}) {
       await driver?.close()
       driver = await createHaproxy({
-        exec: createExec(),
+        // This machine's own settings stay as they are.
+        exec: { ...createExec(), readFile: async () => undefined },
         directory: join(base, 'haproxy'),
         addresses: ['127.0.0.1', '::1'],
         serverSocket,

@@ -8,10 +8,12 @@ import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
 import { isPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
+import { PartFailedError, PartMissingError } from '../part.ts'
 import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
 import type { MapFiles } from './files/map-files.ts'
 import type { LogListener } from './logs/listener.ts'
 import { findOptions, type HaproxyDriverOptions, type HaproxyWanted } from './options.ts'
+import { reservePorts } from './process/binds.ts'
 import type { Converger } from './process/converge.ts'
 import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
 import type { RunningHaproxy } from './process/running.ts'
@@ -151,6 +153,7 @@ export function createApply(parts: ApplyParts): Apply {
 
   async function filesFor(publicHost: string, before: RunningHaproxy | undefined): Promise<HaproxyFiles> {
     const { options, listener, user } = parts
+    if (options.portRange) await reservePorts(options.exec, options.portRange).catch(ignoreRefusal)
     const running = before ? await readFile(paths.config, 'utf8') : ''
     const found = await findOptions(options, listener, user, publicHost, running)
     bound = found.ports
@@ -232,6 +235,11 @@ function servicesOf(
     ([key, line]) => keys.includes(key) || hashes.has(hashOf(parseLine(line).list)),
   )
   return [...new Set(wrong.map(([, line]) => parseLine(line).id))]
+}
+
+/** Where /proc/sys may not be written, a connection may take a port of the range, and its service then says so. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof PartFailedError || error instanceof PartMissingError)) throw error
 }
 
 function has(spans: readonly PortSpan[], port: number): boolean {

@@ -75,7 +75,7 @@ async function open(port: number, localAddress = '127.0.0.1', host = '127.0.0.1'
 /** All that a visitor gets who says `words` and no more; what was sent before an error counts. */
 async function say(port: number, words: string, localAddress = '127.0.0.1'): Promise<string> {
   const socket = dial({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true })
-  socket.setTimeout(2000, () => socket.destroy())
+  socket.setTimeout(5000, () => socket.destroy())
   socket.end(words)
   return await text(socket).catch(() => '')
 }
@@ -195,6 +195,17 @@ test('a port that another program holds is the problem of the service that wants
   // What runs is handed over, not cut.
   connection.socket.write('on')
   await until('the echo', () => connection.received() === 'hello on')
+})
+
+test('many idle connections are held, and one more is served', async () => {
+  await apply(service(10))
+  const idle: Connection[] = []
+  // Few of each source: more than that would be too many of one while most of the room is taken.
+  for (let source = 1; source <= 36; source++)
+    idle.push(...(await Promise.all(Array.from({ length: 40 }, () => open(base, `127.0.2.${source}`)))))
+  await apply(service(10), service(12))
+  expect(await say(base, 'one more')).toBe('hello one more bye')
+  expect(idle.every((connection) => connection.isOpen())).toBe(true)
 })
 
 test('the installation’s own ports are none of the range', async () => {

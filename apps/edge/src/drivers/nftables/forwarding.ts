@@ -1,5 +1,5 @@
 import type { Exec } from '@postern/host/exec'
-import { errorFrom } from '../part.ts'
+import { readSysctl, writeSysctl } from '../sysctl.ts'
 import { parseRoutes } from '../tunnel/ip-json.ts'
 
 const TIMEOUT = { timeoutMs: 5000 }
@@ -11,10 +11,10 @@ const IPV6 = '/proc/sys/net/ipv6/conf/all/forwarding'
  * @throws PartMissingError, PartFailedError
  */
 export async function enableForwarding(exec: Exec): Promise<void> {
-  await set(exec, IPV4, '1')
-  if ((await get(exec, IPV6)) === undefined) return
+  await writeSysctl(exec, IPV4, '1')
+  if ((await readSysctl(exec, IPV6)) === undefined) return
   await keepRouterAdvertisements(exec)
-  await set(exec, IPV6, '1')
+  await writeSysctl(exec, IPV6, '1')
 }
 
 /** A forwarding kernel ignores router advertisements unless told otherwise, and would lose its own way out. */
@@ -24,16 +24,6 @@ async function keepRouterAdvertisements(exec: Exec): Promise<void> {
   const learned = routes.filter((route) => route.protocol === 'ra' && /^[\w.@-]+$/.test(route.dev ?? ''))
   for (const device of new Set(learned.map((route) => route.dev))) {
     const path = `/proc/sys/net/ipv6/conf/${device}/accept_ra`
-    if ((await get(exec, path)) === '1') await set(exec, path, '2')
+    if ((await readSysctl(exec, path)) === '1') await writeSysctl(exec, path, '2')
   }
-}
-
-async function get(exec: Exec, path: string): Promise<string | undefined> {
-  return (await exec.readFile(path))?.trim()
-}
-
-async function set(exec: Exec, path: string, value: string): Promise<void> {
-  if ((await get(exec, path)) === value) return
-  const { code, stderr } = await exec.run('tee', [path], { ...TIMEOUT, input: value })
-  if (code !== 0 || (await get(exec, path)) !== value) throw errorFrom(`Setting ${path}`, stderr)
 }

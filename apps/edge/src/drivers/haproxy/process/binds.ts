@@ -1,5 +1,7 @@
 import { createServer } from 'node:net'
+import type { Exec } from '@postern/host/exec'
 import type { PortSpan } from '@postern/render/haproxy/options'
+import { readSysctl, writeSysctl } from '../../sysctl.ts'
 
 /** An address and a port to listen at. */
 type Bind = readonly [address: string, port: number]
@@ -55,4 +57,27 @@ function isPortFree(host: string, port: number): Promise<boolean> {
     probe.once('error', () => resolve(false))
     probe.listen({ host, port, ipv6Only: true }, () => probe.close(() => resolve(true)))
   })
+}
+
+const RESERVED = '/proc/sys/net/ipv4/ip_local_reserved_ports'
+
+/** Keeps the kernel from giving a port of the range to a connection of this machine's own. */
+export async function reservePorts(exec: Exec, { from, to }: PortSpan): Promise<void> {
+  const reserved = await readSysctl(exec, RESERVED)
+  if (reserved === undefined) return
+  const spans = reserved.split(',').map((span) => span.split('-').map(Number))
+  if (spans.some(([first = 0, last = first]) => first <= from && to <= last)) return
+  await writeSysctl(exec, RESERVED, mergeSpans([...spans, [from, to]]))
+}
+
+/** As the kernel spells it: sorted, and neighbours in one. */
+function mergeSpans(spans: readonly (readonly number[])[]): string {
+  const merged: [number, number][] = []
+  for (const [first = 0, last = first] of spans.toSorted(([a = 0], [b = 0]) => a - b)) {
+    if (first === 0) continue
+    const before = merged.at(-1)
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+    else merged.push([first, last])
+  }
+  return merged.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join()
 }
