@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { appendFile, readFile } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { SectionHashes } from '@postern/contract/desired-state'
-import { writeAtomic } from '@postern/host/files'
+import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
 import { type HeldState, KINDS, readAnswer, StateError } from './held-state.ts'
 
@@ -38,7 +38,9 @@ export function createLastGood(path: string): LastGood {
 
   return {
     async find() {
-      const text = await read(path)
+      const text = await findText(path).catch((cause) => {
+        throw new StateError(`The state of the last run cannot be read: ${cause.message}`, { cause })
+      })
       if (text === undefined) return undefined
       try {
         saved = readEntries(text)
@@ -142,13 +144,6 @@ function assemble(
   const { state, problems } = readAnswer(body, undefined, {})
   if (problems.length > 0) throw new StateError('Some of it does not match the contract.')
   return state
-}
-
-async function read(path: string): Promise<string | undefined> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw new StateError(`The state of the last run cannot be read: ${error.message}`)
-  })
 }
 
 function digest(text: string): string {

@@ -16,6 +16,7 @@ function countCalls(of: object, name: string): void {
   })
 }
 
-for (const name of ['writeFileSync', 'renameSync', 'rmSync']) countCalls(fs, name)
+for (const name of ['rmSync', 'renameSync']) countCalls(fs, name)
+for (const name of ['open', 'rename', 'rm']) countCalls(fs.promises, name)
 countCalls(StatementSync.prototype, 'run')
 syncBuiltinESMExports()

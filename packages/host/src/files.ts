@@ -26,8 +26,8 @@ export async function writeAtomic(
   await syncDirectory(dirname(path))
 }
 
-/** Without it a crash may undo the rename. */
-async function syncDirectory(path: string): Promise<void> {
+/** Without it a crash may undo a rename in the directory. */
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {
     await directory.sync()

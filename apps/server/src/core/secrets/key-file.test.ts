@@ -44,10 +44,10 @@ test('a key of another database is said', async () => {
 
 test('a next key counts from the moment that the database names it', async () => {
   const [first, next] = [await openSecretKey(db, file, false), randomBytes(32)]
-  layNextKey(file, next)
+  await layNextKey(file, next)
   expect(await openSecretKey(db, file, true)).toEqual(first)
   expect(existsSync(`${file}.new`)).toBe(false)
-  layNextKey(file, next)
+  await layNextKey(file, next)
   await nameKey(db, next)
   expect(await openSecretKey(db, file, true)).toEqual(next)
   expect(existsSync(`${file}.new`)).toBe(false)

@@ -1,16 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { syncDirectory, writeAtomic } from '@postern/host/files'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
@@ -29,11 +21,10 @@ const nextOf = (file: string) => `${file}.new`
  */
 export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: boolean): Promise<Buffer> {
   const wanted = (await findSettings(db, KEY_ID))?.[KEY_ID]
-  if (!existsSync(file) && !isUsed) writeKey(file, randomBytes(KEY_BYTES))
-  if (existsSync(nextOf(file))) {
-    if (wanted !== undefined && wanted === idOf(readKey(nextOf(file)))) takeNext(file)
-    else rmSync(nextOf(file))
-  }
+  if (!existsSync(file) && !isUsed) await writeKey(file, randomBytes(KEY_BYTES))
+  if (existsSync(nextOf(file)) && wanted === idOf(readKey(nextOf(file)))) await takeNext(file)
+  // What is left of a rotation that ended too early.
+  for (const left of [nextOf(file), `${nextOf(file)}.tmp`]) rmSync(left, { force: true })
   const key = readKey(file)
   if (wanted !== undefined && wanted !== idOf(key))
     throw new SecretsError(`${file} is not the key of this database: restore both from the same backup`)
@@ -41,15 +32,14 @@ export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: 
 }
 
 /** Writes a new key beside the one in use. It counts from the moment that the database names it. */
-export function layNextKey(file: string, key: Buffer): void {
-  rmSync(nextOf(file), { force: true })
-  writeKey(nextOf(file), key)
+export async function layNextKey(file: string, key: Buffer): Promise<void> {
+  await writeKey(nextOf(file), key)
 }
 
 /** Puts the next key in the place of the one before, which is gone then. */
-export function takeNext(file: string): void {
-  renameSync(nextOf(file), file)
-  syncDirectory(file)
+export async function takeNext(file: string): Promise<void> {
+  await rename(nextOf(file), file)
+  await syncDirectory(dirname(file))
 }
 
 /** Says in the database, in a transaction with what was sealed, which key opens it. */
@@ -70,16 +60,6 @@ function readKey(file: string): Buffer {
   return key
 }
 
-function writeKey(file: string, key: Buffer): void {
-  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
-  syncDirectory(file)
-}
-
-function syncDirectory(file: string): void {
-  const directory = openSync(dirname(file), 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+async function writeKey(file: string, key: Buffer): Promise<void> {
+  await writeAtomic(file, `${key.toString('base64')}\n`, 0o600)
 }

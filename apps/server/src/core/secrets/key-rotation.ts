@@ -15,13 +15,13 @@ export async function rotateSecretKey(db: Kysely<Database>, file: string): Promi
   const from = createSecrets(await openSecretKey(db, file, true))
   const key = randomBytes(32)
   const to = createSecrets(key)
-  layNextKey(file, key)
+  await layNextKey(file, key)
   const count = await db.transaction().execute(async (tx) => {
     const sealed = await sealAnew(tx, (text) => to.seal(from.open(text)))
     await nameKey(tx, key)
     return sealed
   })
-  takeNext(file)
+  await takeNext(file)
   // What the old key opens is in none of the file's free pages any more.
   await sql`VACUUM`.execute(db)
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
