@@ -70,7 +70,7 @@ function describeTaken({ setting, port, protocol }: PortUse, problem: string, ho
 }
 
 /** The error code of binding the port, like EADDRINUSE, or undefined when the port is free. */
-export function findBindError({ port, protocol, address }: Binding): Promise<string | undefined> {
+function findBindError({ port, protocol, address }: Binding): Promise<string | undefined> {
   return protocol === 'tcp' ? findTcpError(port, address) : findUdpError(port, address)
 }
 
@@ -98,7 +98,7 @@ export async function findFreePort(start: number, protocol: Protocol): Promise<n
 }
 
 /** A program that holds a port. */
-export interface Holder {
+interface Holder {
   pid: number
   /** Its argv, joined by blanks. */
   command: string
@@ -116,7 +116,7 @@ export function parseInodes(table: string, port: number, protocol: Protocol): st
 }
 
 /** The programs that hold a port on this machine, as far as /proc shows them. */
-export function listHolders(port: number, protocol: Protocol): Holder[] {
+function listHolders(port: number, protocol: Protocol): Holder[] {
   const tables = [`/proc/net/${protocol}`, `/proc/net/${protocol}6`].map(readOrEmpty)
   const inodes = new Set(tables.flatMap((table) => parseInodes(table, port, protocol)))
   if (inodes.size === 0) return []

@@ -3,7 +3,7 @@
  * console answers, no service has them. The server refuses to start with a route outside of them, and a test walks
  * the pages of the console.
  */
-export const RESERVED_PATHS: readonly string[] = [
+const RESERVED_PATHS: readonly string[] = [
   'api',
   'assets',
   'docs',

@@ -70,7 +70,7 @@ const BUILT_SCRIPTS = 'script-src *:*/assets/'
  * Two policies; a browser holds to both. A script must come from the console's own origin and from below `/assets/`:
  * services beside the console have paths at that origin, but never this one.
  */
-export const CONTENT_POLICY = `${OWN_ORIGIN}, ${BUILT_SCRIPTS}`
+const CONTENT_POLICY = `${OWN_ORIGIN}, ${BUILT_SCRIPTS}`
 
 /** Any port: it may have been forwarded from another. */
 const LOOPBACK_NAME = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
@@ -79,7 +79,7 @@ const LOOPBACK_NAME = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
  * A page of any site can let its own name point to 127.0.0.1, and would then read this console as its own origin.
  * @throws ForbiddenError
  */
-export function refuseForeignName(request: FastifyRequest): void {
+function refuseForeignName(request: FastifyRequest): void {
   if (LOOPBACK_NAME.test(request.host)) return
   throw new ForbiddenError(
     'This console answers as 127.0.0.1 and localhost only. Open it by one of these names.',

@@ -40,7 +40,7 @@ function askUserspace(path: string): Promise<string> {
 }
 
 /** @see https://www.wireguard.com/xplatform/#configuration-protocol: lines `key=value`, each peer from its public key on. */
-export function parseUapi(text: string): Tunnel | undefined {
+function parseUapi(text: string): Tunnel | undefined {
   const tunnel: Tunnel = { privateKey: '', listenPort: 0, peers: [] }
   let peer: WgPeer | undefined
   let isWhole = false

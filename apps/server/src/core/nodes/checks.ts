@@ -145,13 +145,13 @@ function isInside(host: string, { subnet }: GatewayNetwork): boolean {
 }
 
 /** A network that is in use, and the words for its user. */
-export interface UsedNetwork {
+interface UsedNetwork {
   network: Cidr
   what: string
 }
 
 /** The texts that are networks or addresses, each with the same words. */
-export function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
+function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
   return texts.flatMap((text) => {
     const network = findCidr(text)
     return network ? [{ network, what }] : []
@@ -162,10 +162,7 @@ export function usedNetworks(texts: readonly string[], what: string): UsedNetwor
  * Why some of a gateway's subnets cannot be routed into the tunnel, under the fields of the form.
  * @param used what the tunnel and this machine need for themselves
  */
-export function listSubnetErrors(
-  networks: readonly GatewayNetwork[],
-  used: readonly UsedNetwork[],
-): FieldError[] {
+function listSubnetErrors(networks: readonly GatewayNetwork[], used: readonly UsedNetwork[]): FieldError[] {
   return networks.flatMap(({ subnet }, index) => {
     const cidr = findCidr(subnet)
     const message = cidr && whyNotSubnet(cidr, networks.slice(0, index), used)
@@ -189,7 +186,7 @@ function whyNotSubnet(
 }
 
 /** The subnets that another gateway already has: two ways to one address cannot both be right. */
-export function listSubnetConflicts(
+function listSubnetConflicts(
   networks: readonly GatewayNetwork[],
   others: readonly UsedNetwork[],
 ): FieldError[] {
