@@ -9,10 +9,10 @@ const outer = mkdtempSync(join(tmpdir(), 'data-dir-'))
 afterAll(() => rmSync(outer, { recursive: true }))
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8)
 
-test('everything is closed to others, and a second time changes nothing', () => {
+test('everything is closed to others, and a second time changes nothing', async () => {
   const dataDir = join(outer, 'deep/postern')
   const paths = installationPaths(dataDir)
-  prepareDataDir(dataDir)
+  await prepareDataDir(dataDir)
   const token = readFileSync(paths.edgeToken, 'utf8')
   expect(modeOf(paths.serverDir)).toBe('700')
   expect(modeOf(paths.edgeDir)).toBe('700')
@@ -20,19 +20,19 @@ test('everything is closed to others, and a second time changes nothing', () => 
   expect(modeOf(paths.edgeToken)).toBe('600')
   expect(token.trim()).toHaveLength(43)
   chmodSync(paths.serverDir, 0o755)
-  prepareDataDir(dataDir)
+  await prepareDataDir(dataDir)
   expect(readFileSync(paths.edgeToken, 'utf8')).toBe(token)
   expect(modeOf(paths.serverDir)).toBe('700')
 })
 
-test('a directory that everyone may write to is refused and left alone', () => {
+test('a directory that everyone may write to is refused and left alone', async () => {
   const open = join(outer, 'open')
-  prepareDataDir(open)
+  await prepareDataDir(open)
   chmodSync(open, 0o777)
-  expect(() => prepareDataDir(open)).toThrow('POSTERN_DATA_DIR')
+  await expect(prepareDataDir(open)).rejects.toThrow('POSTERN_DATA_DIR')
   expect(modeOf(open)).toBe('777')
 })
 
-test('a place where nothing can be made is one clear line', () => {
-  expect(() => prepareDataDir('/proc/postern')).toThrow(/^cannot create \/proc\/postern: /)
+test('a place where nothing can be made is one clear line', async () => {
+  await expect(prepareDataDir('/proc/postern')).rejects.toThrow(/^cannot create \/proc\/postern: /)
 })

@@ -11,12 +11,11 @@ import {
   openSync,
   readdirSync,
   realpathSync,
-  renameSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
+import { writeAtomic } from '@postern/host/files'
 import { CommandError, messageOf } from './command.ts'
 import type { Identities, Identity } from './users.ts'
 
@@ -26,7 +25,7 @@ const ROOT: Identity = { uid: 0, gid: 0 }
  * Makes the data directory as installation.ts describes it. What is right already stays untouched.
  * @param identities absent without root: everything then belongs to the user who starts Postern
  */
-export function prepareDataDir(dataDir: string, identities?: Identities): void {
+export async function prepareDataDir(dataDir: string, identities?: Identities): Promise<void> {
   const paths = installationPaths(dataDir)
   makeOuter(dataDir)
   makeDirectory(paths.serverDir, 0o700, identities?.server)
@@ -39,7 +38,7 @@ export function prepareDataDir(dataDir: string, identities?: Identities): void {
     makeDirectory(paths.lanesDir, 0o710, { uid: 0, gid: identities.proxy.gid })
     makeDirectory(paths.programDir, 0o755, ROOT)
   }
-  makeEdgeToken(paths.edgeToken, identities && { uid: 0, gid: identities.server.gid })
+  await makeEdgeToken(paths.edgeToken, identities && { uid: 0, gid: identities.server.gid })
 }
 
 function makeOuter(dataDir: string): void {
@@ -96,25 +95,25 @@ function makeDirectory(path: string, mode: number, owner?: Identity): void {
 }
 
 /** The edge's token for the server. Made once; only root and the server can read it. */
-function makeEdgeToken(path: string, owner?: Identity): void {
-  tryTo(`write ${path}`, () => {
-    if (!existsSync(path)) {
-      const fresh = `${path}.tmp`
-      writeFileSync(fresh, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-      renameSync(fresh, path)
-    }
+async function makeEdgeToken(path: string, owner?: Identity): Promise<void> {
+  try {
+    if (!existsSync(path)) await writeAtomic(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
     if (owner) chownSync(path, owner.uid, owner.gid)
     chmodSync(path, owner ? 0o640 : 0o600)
-  })
+  } catch (error) {
+    throw cannot(`write ${path}`, error)
+  }
 }
 
 function tryTo(what: string, action: () => void): void {
   try {
     action()
   } catch (error) {
-    throw new CommandError(`cannot ${what}: ${messageOf(error)}`)
+    throw cannot(what, error)
   }
 }
+
+const cannot = (what: string, error: unknown) => new CommandError(`cannot ${what}: ${messageOf(error)}`)
 
 /**
  * Gives a directory to a user. One from a backup, or from a start without root, with everything in it. In a directory

@@ -33,7 +33,7 @@ export async function prepareInstallation(environment: Environment): Promise<Ins
     )
   const obstacle = findEdgeObstacle(machine)
   const identities = obstacle ? undefined : await ensureUsers()
-  prepareDataDir(settings.POSTERN_DATA_DIR, identities)
+  await prepareDataDir(settings.POSTERN_DATA_DIR, identities)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
   storeFirstPassword(paths, settings.POSTERN_ADMIN_PASSWORD, identities?.server)
   return { environment, machine, settings, paths, identities, obstacle }

@@ -35,8 +35,8 @@ const ownerOf = (path: string) => {
   return `${uid}:${gid} ${(mode & 0o7777).toString(8)}`
 }
 
-test('each part belongs to the one who needs it', () => {
-  prepare()
+test('each part belongs to the one who needs it', async () => {
+  await prepare()
   expect(ownerOf(dataDir)).toBe('0:0 755')
   expect(ownerOf(paths.serverDir)).toBe('64001:64001 700')
   expect(ownerOf(paths.runDir)).toBe('64001:64002 2750')
@@ -44,59 +44,59 @@ test('each part belongs to the one who needs it', () => {
   expect(ownerOf(paths.edgeToken)).toBe('0:64001 640')
 })
 
-test('a server that was taken over gets nothing of root handed over', () => {
-  prepare()
+test('a server that was taken over gets nothing of root handed over', async () => {
+  await prepare()
   // The server may give its directory another group of its own, and swap what is in there at any moment.
   chownSync(paths.runDir, 64_001, 64_001)
   mkdirSync(join(paths.runDir, 'swapped'))
   writeFileSync(join(paths.runDir, 'swapped/shadow'), 'of root')
-  prepare()
+  await prepare()
   expect(ownerOf(paths.runDir)).toBe('64001:64002 2750')
   expect(ownerOf(join(paths.runDir, 'swapped/shadow'))).toMatch(/^0:/)
 })
 
-test('what came from a backup is handed over, and nothing that it points to', () => {
+test('what came from a backup is handed over, and nothing that it points to', async () => {
   mkdirSync(join(paths.serverDir, 'deep'), { recursive: true })
   writeFileSync(join(paths.serverDir, 'deep/postern.db'), '')
   mkdirSync(join(outer, 'elsewhere'))
   writeFileSync(join(outer, 'elsewhere/shadow'), '')
   symlinkSync(join(outer, 'elsewhere'), join(paths.serverDir, 'directory'))
   symlinkSync(join(outer, 'elsewhere/shadow'), join(paths.serverDir, 'file'))
-  prepare()
+  await prepare()
   expect(ownerOf(join(paths.serverDir, 'deep/postern.db'))).toMatch(/^64001:64001 /)
   expect(ownerOf(join(outer, 'elsewhere'))).toMatch(/^0:0 /)
   expect(ownerOf(join(outer, 'elsewhere/shadow'))).toMatch(/^0:0 /)
 })
 
-test('a file that also has a name elsewhere is not handed over', () => {
+test('a file that also has a name elsewhere is not handed over', async () => {
   mkdirSync(paths.serverDir, { recursive: true })
   writeFileSync(join(outer, 'shadow'), '')
   linkSync(join(outer, 'shadow'), join(paths.serverDir, 'postern.db'))
-  expect(prepare).toThrow(/postern\.db is a hard link/)
+  await expect(prepare()).rejects.toThrow(/postern\.db is a hard link/)
   expect(ownerOf(join(outer, 'shadow'))).toMatch(/^0:0 /)
 })
 
-test('a place where somebody else may put things is refused', () => {
-  prepare()
+test('a place where somebody else may put things is refused', async () => {
+  await prepare()
   chmodSync(dataDir, 0o775)
   chownSync(dataDir, 0, 64_003)
-  expect(prepare).toThrow('POSTERN_DATA_DIR')
+  await expect(prepare()).rejects.toThrow('POSTERN_DATA_DIR')
   chownSync(dataDir, 64_003, 0)
-  expect(prepare).toThrow('POSTERN_DATA_DIR')
+  await expect(prepare()).rejects.toThrow('POSTERN_DATA_DIR')
 })
 
-test('a place below a directory that somebody else could swap is refused', () => {
+test('a place below a directory that somebody else could swap is refused', async () => {
   const below = join(outer, 'theirs/deep/postern')
   mkdirSync(dirname(below), { recursive: true })
   chownSync(join(outer, 'theirs'), 64_003, 64_003)
   symlinkSync(dirname(below), join(outer, 'link'))
   for (const place of [below, join(outer, 'link/postern')]) {
-    expect(() => prepareDataDir(place, IDENTITIES)).toThrow(`${outer}/theirs`)
+    await expect(prepareDataDir(place, IDENTITIES)).rejects.toThrow(`${outer}/theirs`)
     expect(existsSync(place)).toBe(false)
   }
   chownSync(join(outer, 'theirs'), 0, 0)
   chmodSync(join(outer, 'theirs'), 0o777)
-  expect(() => prepareDataDir(below, IDENTITIES)).toThrow(`${outer}/theirs`)
+  await expect(prepareDataDir(below, IDENTITIES)).rejects.toThrow(`${outer}/theirs`)
   chmodSync(join(outer, 'theirs'), 0o1777)
-  prepareDataDir(below, IDENTITIES)
+  await prepareDataDir(below, IDENTITIES)
 })

@@ -44,7 +44,7 @@ export async function startInstallation(
     POSTERN_ADMIN_PASSWORD: PASSWORD,
     ...settings,
   }
-  prepareDataDir(dataDir, await ensureUsers())
+  await prepareDataDir(dataDir, await ensureUsers())
   const paths = installationPaths(dataDir)
   const programs = {
     server: startProgram(lab.server, 'server', env),
