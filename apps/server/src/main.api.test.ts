@@ -3,11 +3,14 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { finished } from 'node:stream/promises'
 import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { migrate } from './db/migrate.ts'
+import { MIGRATIONS } from './db/migrations/index.ts'
 import { openDatabase } from './db/open.ts'
 
 // Every test starts programs, on a machine that may be busy with others.
@@ -140,6 +143,20 @@ test('a bad setting, a missing directory and a newer database are one clear line
   const newer = start({})
   expect(await newer.code).toBe(1)
   expect(newer.stderr).toMatch(/^postern: the database has version 99, this program knows \d+: .*\n$/)
+})
+
+test('an older database is brought up to date, and the log names the copy that is kept', async () => {
+  mkdirSync(join(dataDir, 'server'))
+  const file = join(dataDir, 'server/postern.db')
+  const older = new DatabaseSync(file)
+  migrate(older, MIGRATIONS.slice(0, -1))
+  older.close()
+  const port = await findFreePort()
+  const program = start({ POSTERN_CONSOLE_PORT: String(port) })
+  await until('the server', isUp(port))
+  const copy = `${file}.version-${MIGRATIONS.length - 1}`
+  await until('the log', () => program.stderr.includes(copy))
+  expect(existsSync(copy)).toBe(true)
 })
 
 test('a socket that nobody answers on is replaced, one that answers is not', async () => {
