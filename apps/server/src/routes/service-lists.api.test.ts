@@ -115,10 +115,10 @@ it('what both types share is one: ids, generic verbs, and who is named when some
   }
   const names = '“of http”, “of tcp”'
   const plain = await client.patch(`/api/nodes/${id}`, { isGateway: false, gatewayNetworks: [] })
-  expect([plain.statusCode, plain.json().message]).toEqual([409, `Services still use this gateway: ${names}`])
+  expect([plain.statusCode, plain.json().message]).toEqual([409, expect.stringContaining(names)])
   const [domain] = (await client.get('/api/domains?search=both')).json()
   const kept = await client.delete(`/api/domains/${domain.id}`)
-  expect([kept.statusCode, kept.json().message]).toEqual([409, `both.example.com is used by ${names}`])
+  expect([kept.statusCode, kept.json().message]).toEqual([409, expect.stringContaining(names)])
   expect((await client.get(`/api/nodes/${id}`)).json().services).toBe(2)
   await client.delete(`/api/nodes/${id}`)
   expect((await client.delete(`/api/domains/${domain.id}`)).statusCode).toBe(200)
