@@ -146,3 +146,20 @@ test('its log has a line at the start and one at the end, and a disabled service
   await api.setEnabled(service, false)
   await until('nobody to be taken', async () => !(await ping()).stdout.includes('PONG'))
 })
+
+test('a service whose program does not listen says so, until it does', async () => {
+  const { api } = installation
+  const service = await publish({ name: 'late', backendPort: 6380 }, '192.168.7.20')
+  await visitor('redis-cli', '-h', lab.server.address, '-p', String(service.port), 'ping')
+  const phase = (wanted: string) =>
+    until(`the service to be ${wanted}`, async () => (await api.getService(service)).state.phase === wanted)
+  await phase('unanswered')
+  await startListening(
+    lab.lan,
+    ['redis-server', '--port', '6380', '--protected-mode', 'no', '--save', '', '--dir', dir],
+    dir,
+    'redis-late',
+    6380,
+  )
+  await phase('live')
+})

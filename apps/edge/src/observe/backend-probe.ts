@@ -7,7 +7,8 @@ export interface ProbeTarget {
   /** An IP literal. */
   address: string
   port: number
-  proto: Backend['proto']
+  /** `tcp`: what it speaks is not known. */
+  proto: Backend['proto'] | 'tcp'
   /** The name that TLS asks for; null: none. */
   domain: string | null
 }
@@ -22,7 +23,7 @@ const TIMEOUT = 5000
  */
 export async function probeBackend(target: ProbeTarget, isOdd: boolean): Promise<BackendTrouble | null> {
   const trouble = await tryTcp(target)
-  if (trouble !== null || (target.proto === 'http' && !isOdd)) return trouble
+  if (trouble !== null || target.proto === 'tcp' || (target.proto === 'http' && !isOdd)) return trouble
   const answer = await tryTls(target)
   if (target.proto === 'http') return answer === 'tls' || answer === 'failed tls' ? 'only-tls' : null
   if (answer === 'tls') return null

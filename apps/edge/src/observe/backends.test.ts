@@ -9,6 +9,7 @@ import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeRealCertificate } from '../../test/certificate.ts'
 import { makeRoute } from '../../test/factories.ts'
+import { makeLabPort } from '../../test/haproxy-lab.ts'
 import { type BackendWatch, createBackendWatch } from './backends.ts'
 
 let watch: BackendWatch
@@ -97,6 +98,18 @@ describe('a backend', () => {
     await trouble(1, 'refused')
     watch.note(1, 'answered')
     await trouble(1, null)
+  })
+
+  test('of a TCP service is only asked for a connection', async () => {
+    const port = await findFreePort()
+    watch.setRoutes(inSections([makeLabPort(1, 32660, port)]))
+    watch.note(1, 'failed')
+    await trouble(1, 'refused')
+    // It speaks neither HTTP nor TLS, and that is its own matter.
+    const upstream = await listen(createServer(), port)
+    later += 60_000
+    await trouble(1, null)
+    expect(upstream.count).toBe(1)
   })
 
   test('that fails now and then among its answers is left alone', async () => {

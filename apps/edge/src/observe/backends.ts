@@ -3,6 +3,7 @@ import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
 import {
   findRoute,
   isPortRoute,
+  isSystem,
   type ResolvedRoute,
   type RouteSections,
 } from '@postern/render/resolved-route'
@@ -125,11 +126,14 @@ export function createBackendWatch({ now, send }: BackendWatchOptions): BackendW
 
 /** Undefined for what cannot or need not be probed: the console, and services that are disabled or lead nowhere. */
 function suspectOf(route: ResolvedRoute | undefined): Suspect | undefined {
-  if (!route?.enabled || isPortRoute(route) || route.system || route.address === null) return undefined
-  const { domain, address, backend, node } = route
+  if (!route?.enabled || isSystem(route) || route.address === null) return undefined
+  const { address, backend, node } = route
+  const spoken = isPortRoute(route)
+    ? { proto: 'tcp' as const, domain: null }
+    : { proto: route.backend.proto, domain: route.domain }
   return {
     node: node.kind === 'local' ? null : node.id,
-    target: { address, port: backend.port, proto: backend.proto, domain },
+    target: { address, port: backend.port, ...spoken },
     trouble: null,
     sign: null,
     isOdd: false,

@@ -88,7 +88,9 @@ function renderPatience({ tunnelTimeout }: HaproxyOptions): string {
 /** Fields as apps/edge reads them. A service behind TLS is only in the log once the handshake is over. */
 function renderLogged({ logSecret, tunnelTimeout }: HaproxyOptions, paths: HaproxyPaths): string {
   const end = `%[var(txn.id)]|%ts|%[var(txn.why)]|%[var(txn.node),map_str(${paths.nodes})]`
-  return `  log-format "T|${logSecret}|${end}|%[date(0,ms)]|%ci|%[var(sess.port)]|%U|%B|%Tt"
+  return `  # Also of connections over which nothing was said, like those that are refused at once.
+  no option dontlognull
+  log-format "T|${logSecret}|${end}|%[date(0,ms)]|%ci|%[var(sess.port)]|%U|%B|%Tt"
   timeout client ${tunnelTimeout}s
   timeout client-fin ${tunnelTimeout}s`
 }

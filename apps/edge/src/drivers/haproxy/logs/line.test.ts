@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explainStart } from '../process/process.ts'
-import { parseLogLine } from './line.ts'
+import { type BackendSign, parseLogLine } from './line.ts'
 
 const at = '1795252758123'
 const secret = '0123456789abcdef0123456789abcdef'
@@ -44,6 +44,18 @@ describe('a line of a TCP service', () => {
     ],
   ])('%s', (text, expected) => {
     expect(line(text)).toMatchObject({ service: 7, text: expected })
+  })
+
+  test.each<[string, BackendSign | null]>([
+    ['SC', 'failed'],
+    ['sC', 'failed'],
+    ['CC', null],
+    ['PR', null],
+    ['K-', null],
+    ['--', 'answered'],
+    ['cD', 'answered'],
+  ])('shows of the backend, when it ends with %s: %s', (state, sign) => {
+    expect(line(`T|7|${state}|-|-|${at}|203.0.113.5|32660|0|0|5`)?.sign).toBe(sign)
   })
 
   test.each([`O|-|${at}|203.0.113.5|32660`, `T|7|--|-|-|${at}|203.0.113.5|32660|12|3400`])(

@@ -111,9 +111,9 @@ function parseConnected(line: string): ParsedLog | undefined {
 function parseDisconnected(line: string): ParsedLog | undefined {
   const [match, id, state = '', why = '', node, ...rest] = DISCONNECTED.exec(line) ?? []
   if (match === undefined) return undefined
-  const cause = state.slice(0, 2)
-  const text = () => disconnectedText(cause, why, node, rest)
-  return { counter: null, log: new LazyLog(Number(id), cause.endsWith('C') ? 'failed' : null, text) }
+  const text = () => disconnectedText(state, why, node, rest)
+  const sign = /^[Ss]C$/.test(state) ? 'failed' : /^(--|[CcSs]D)$/.test(state) ? 'answered' : null
+  return { counter: null, log: new LazyLog(Number(id), sign, text) }
 }
 
 function disconnectedText(state: string, why: string, node: string | undefined, rest: string[]): string {
