@@ -42,6 +42,10 @@ describe('the server', () => {
     await go('Client / Nodes')
     await page.getByRole('searchbox').fill('office')
     await page.getByText('The nodes could not be loaded').waitFor()
+    for (const list of ['domains', 'nodes'])
+      expect(visit.complaints.join()).toContain(
+        `Failed to load /api/${list}: The server could not be reached`,
+      )
     await page.getByText('Reconnecting').waitFor()
     await page.getByRole('button', { name: 'Add Client' }).click()
     const form = page.getByRole('dialog')
