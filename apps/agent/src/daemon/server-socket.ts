@@ -40,28 +40,24 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
     socket = current
     const stopPinging = keepAlive(current)
     let backoff: Backoff = lost
-    let messages = 0
-    let countedSince = performance.now()
-    current.on('open', () => {
-      lost.reset()
-      hints.call()
-    })
-    current.on('ping', () => count())
-    current.on('pong', () => {
-      if (count()) refused.reset()
-    })
-    current.on('message', (data) => {
-      if (count() && parseJson(String(data), AgentHint)) hints.call()
-    })
-    const count = () => {
-      const now = performance.now()
-      if (now - countedSince > PING_EVERY) [messages, countedSince] = [0, now]
-      messages++
-      if (messages <= MAX_MESSAGES) return true
+    const isFlood = createFloodCheck()
+    const take = () => {
+      if (!isFlood()) return true
       backoff = refused
       current.terminate()
       return false
     }
+    current.on('open', () => {
+      lost.reset()
+      hints.call()
+    })
+    current.on('ping', take)
+    current.on('pong', () => {
+      if (take()) refused.reset()
+    })
+    current.on('message', (data) => {
+      if (take() && parseJson(String(data), AgentHint)) hints.call()
+    })
     current.on('unexpected-response', (outgoing, answer) => {
       if ([401, 403, 404].includes(answer.statusCode ?? 0)) {
         backoff = refused
@@ -116,6 +112,16 @@ function atMostEvery(gap: number, run: () => void): { call(): void; stop(): void
     }, gap)
   }
   return { call, stop: () => clearTimeout(timer) }
+}
+
+/** @returns true, called for each frame, once there were more than a server sends. */
+function createFloodCheck(): () => boolean {
+  let [messages, since] = [0, performance.now()]
+  return () => {
+    const now = performance.now()
+    if (now - since > PING_EVERY) [messages, since] = [0, now]
+    return ++messages > MAX_MESSAGES
+  }
 }
 
 function dial(access: ServerAccess): WebSocket {
