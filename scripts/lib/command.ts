@@ -21,8 +21,6 @@ function describeError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
 /** Text from another program or a visitor, without anything a terminal would act on. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')

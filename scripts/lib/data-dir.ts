@@ -15,8 +15,9 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
+import { messageOf } from '@postern/host/errors'
 import { writeAtomic } from '@postern/host/files'
-import { CommandError, messageOf } from './command.ts'
+import { CommandError } from './command.ts'
 import type { Identities, Identity } from './users.ts'
 
 const ROOT: Identity = { uid: 0, gid: 0 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '@postern/host/errors'
 import { findHolder, isAlive } from '@postern/host/lock'
 import { isAnswered } from '@postern/host/socket'
 import { CommandError } from './command.ts'
@@ -12,7 +13,7 @@ export async function stopStarter(lock: string): Promise<boolean> {
   try {
     process.kill(holder.pid, 'SIGTERM')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'EPERM') throw new CommandError(`another user started Postern (pid ${holder.pid}): use sudo`)
     if (code !== 'ESRCH') throw error
   }

@@ -1,8 +1,8 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { codeOf } from '@postern/host/errors'
 import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
-import { codeOf } from './errors.ts'
 
 /** Writes a file that only root may read, and makes its directory. Other commands may write it at the same time. */
 export async function writePrivate(path: string, text: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { DataPlane, EdgeReport, PartState, Problem } from '@postern/contract/edge'
 import type { Settings } from '@postern/contract/settings'
 import { createBackoff } from '@postern/host/backoff'
+import { messageOf } from '@postern/host/errors'
 import { type HeldState, readAnswer, StateError } from './held-state.ts'
 import { assertKnown } from './known-server.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
@@ -261,5 +262,5 @@ export class Loop {
 }
 
 function failed(error: unknown): PartState {
-  return { state: 'failed', detail: error instanceof Error ? error.message : String(error) }
+  return { state: 'failed', detail: messageOf(error) }
 }

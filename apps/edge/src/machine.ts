@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { closedPortsOf, type Settings } from '@postern/contract/settings'
+import { codeOf } from '@postern/host/errors'
 import { type Cidr, findCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { haproxyPaths } from '@postern/render/haproxy/options'
@@ -31,8 +32,8 @@ export function findLogPort(haproxyDir: string): number[] {
   try {
     return [Number(readFileSync(haproxyPaths(haproxyDir).logPort, 'utf8'))]
   } catch (error) {
-    // An error of the file system has a code; before HAProxy's first start there is no such file.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    // Before HAProxy's first start.
+    if (codeOf(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import type { DataPlane } from '@postern/contract/edge'
 import { ownPortsOf } from '@postern/contract/settings'
+import { messageOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/exec'
 import { holdSocket } from '@postern/host/socket'
 import { pino } from 'pino'
@@ -85,7 +86,7 @@ function openHaproxy({ settings, paths }: Config): Promise<HaproxyDriver> {
 }
 
 function fail(error: unknown): never {
-  process.stderr.write(`edge: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`edge: ${messageOf(error)}\n`)
   process.exit(1)
 }
 

@@ -1,4 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises'
+import { codeOf } from '@postern/host/errors'
 
 /** A name that has to be looked up. `server` null: by this machine's own resolver. */
 export interface DnsQuery {
@@ -195,7 +196,7 @@ function withDeadline<T>(promise: Promise<T>): Promise<T> {
 /** Why a name has no address, for people. */
 function explainFailure({ name, server }: DnsQuery, error: unknown): string {
   const resolver = server === null ? 'The edge' : 'The name server of the gateway'
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'ENOTFOUND' || code === 'ENODATA') return `${resolver} knows no host ${name}.`
   return server === null
     ? `DNS lookup for ${name} failed on the edge.`

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { codeOf, messageOf } from '@postern/host/errors'
 import { isAnswered } from '@postern/host/socket'
 import type { FastifyInstance } from 'fastify'
 
@@ -38,12 +39,4 @@ export async function listenOnLoopback(app: FastifyInstance, port: number): Prom
       { cause },
     )
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@postern/host/errors'
 import { readConfig } from './config.ts'
 import { observeNetwork } from './network.ts'
 import { type RunningServer, startServer } from './server.ts'
@@ -37,7 +38,7 @@ function tellReady({ generatedAdmin }: RunningServer): void {
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`postern: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`postern: ${messageOf(error)}\n`)
   process.exit(1)
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '@postern/host/errors'
 import { readConfig } from './config.ts'
 import { rotateSecretKey } from './core/secrets/key-rotation.ts'
 import { openDatabase } from './db/open.ts'
@@ -17,6 +18,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`postern: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`postern: ${messageOf(error)}\n`)
   process.exitCode = 1
 })

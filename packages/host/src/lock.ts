@@ -1,4 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { codeOf } from './errors.ts'
 
 /** A process, told apart from a later one with the same pid by the time it started. */
 export interface ProcessMark {
@@ -35,7 +36,7 @@ export function isAlive({ pid, started }: ProcessMark): boolean {
     process.kill(pid, 0)
   } catch (error) {
     // EPERM means that it is there and belongs to another user.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+    if (codeOf(error) !== 'EPERM') return false
   }
   return started === startTimeOf(pid)
 }
@@ -46,7 +47,7 @@ export function findHolder(path: string): ProcessMark | undefined {
     const mark = parseMark(readFileSync(path, 'utf8'))
     return mark && isAlive(mark) ? mark : undefined
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -62,7 +63,7 @@ export function takeLock(path: string): ProcessMark | undefined {
       writeFileSync(path, mark, { flag: 'wx', mode: 0o644 })
       return undefined
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (codeOf(error) !== 'EEXIST') throw error
     }
     const holder = findHolder(path)
     if (holder) return holder

@@ -1,4 +1,5 @@
-import { AgentError, EXIT_CODES, exitCodeOf, messageOf } from '../errors.ts'
+import { messageOf } from '@postern/host/errors'
+import { AgentError, EXIT_CODES, exitCodeOf } from '../errors.ts'
 import type { Command, Context } from './command.ts'
 import { connect } from './connect.ts'
 import { disconnect } from './disconnect.ts'

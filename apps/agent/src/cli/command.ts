@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { type AgentPaths, agentPaths, type Environment } from '../config.ts'
-import { AgentError, messageOf, type Outcome } from '../errors.ts'
+import { AgentError, type Outcome } from '../errors.ts'
 import { isOursAlone } from '../files.ts'
 import type { Io } from '../io.ts'
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { messageOf } from '@postern/host/errors'
 import { parseFingerprint } from '../daemon/trust.ts'
-import { AgentError, messageOf } from '../errors.ts'
+import { AgentError } from '../errors.ts'
 import { type Context, findText, type Values } from './command.ts'
 
 const DEFAULT_INTERFACE = 'postern-node'

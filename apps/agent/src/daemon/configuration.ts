@@ -1,6 +1,7 @@
 import type { AgentConfig } from '@postern/contract/agent'
 import { createBackoff } from '@postern/host/backoff'
-import { AgentError, messageOf, type Outcome } from '../errors.ts'
+import { messageOf } from '@postern/host/errors'
+import { AgentError, type Outcome } from '../errors.ts'
 import { parseWanted, type Wanted } from '../wanted.ts'
 import type { ServerClient } from './server-client.ts'
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import { messageOf } from '@postern/host/errors'
 import { findIp, formatIp, isIp } from '@postern/net/ip'
-import { messageOf } from '../errors.ts'
 import { networkReason } from './http.ts'
 
 const PATIENCE = 10_000

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { LIMITS } from '@postern/contract/limits'
+import { codeOf } from '@postern/host/errors'
 import type { WgPeer } from '@postern/host/wg-dump'
-import { codeOf } from '../errors.ts'
 import type { AgentState } from '../store.ts'
 import type { Wanted } from '../wanted.ts'
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { SecureContext } from 'node:tls'
-import { codeOf, messageOf } from '../errors.ts'
+import { codeOf, messageOf } from '@postern/host/errors'
 import { readToEnd } from '../io.ts'
 
 export interface HttpRequest {

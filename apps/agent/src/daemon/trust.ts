@@ -2,7 +2,8 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { AgentError, codeOf, messageOf } from '../errors.ts'
+import { codeOf, messageOf } from '@postern/host/errors'
+import { AgentError } from '../errors.ts'
 import { networkReason, request } from './http.ts'
 
 /** Where Linux systems keep the authorities that they trust, in one PEM file. */

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram'
-import { messageOf } from '../errors.ts'
+import { messageOf } from '@postern/host/errors'
 import type { Wanted } from '../wanted.ts'
 import { type DnsQuery, findQuery, isAnswerTo, renderFailure, withId } from './message.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import * as z from 'zod/mini'
-import { messageOf } from '../errors.ts'
 import { FAMILIES, type Family, familyOf, ip, listRows } from '../tools.ts'
 
 const EVERYTHING = { '-4': '0.0.0.0/0', '-6': '::/0' } as const

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { messageOf } from '@postern/host/errors'
 import { type ChangeNote, change } from '../changes/change.ts'
 import type { Context } from '../context.ts'
 import type { IssuedCertificate } from './issue.ts'
@@ -127,7 +128,7 @@ async function tryToIssue({ authority, log }: Context, { id, domain }: DueDomain
     return { id, issued: await authority.issue([domain]), error: '' }
   } catch (err) {
     log.error({ err, domain }, 'a certificate could not be issued')
-    return { id, issued: null, error: err instanceof Error ? err.message : String(err) }
+    return { id, issued: null, error: messageOf(err) }
   }
 }
 

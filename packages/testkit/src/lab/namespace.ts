@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { codeOf } from '@postern/host/errors'
 import { must, type Running, run, type StartOptions, start } from '../exec.ts'
 
 /** A network namespace that a test made itself: a machine of its own, with a loopback and no wire yet. */
@@ -78,7 +79,7 @@ function endProcess(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
     // Errors of the system have a code; one that ended by itself is what we want.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    if (codeOf(error) !== 'ESRCH') throw error
   }
 }
 

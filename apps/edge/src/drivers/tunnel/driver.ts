@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
+import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { writeAtomic } from '@postern/host/files'
 import { publicKeyOf } from '@postern/host/wireguard-keys'
@@ -154,7 +155,7 @@ async function remember(memory: EndpointMemory, plan: Look, old: Endpoints): Pro
     await memory.keep(endpointsOf(plan, old))
     return []
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return [{ scope: { kind: 'edge' }, message: `The nodes' endpoints cannot be kept: ${reason}` }]
   }
 }

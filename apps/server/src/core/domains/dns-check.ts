@@ -1,4 +1,5 @@
 import { Resolver as DnsResolver } from 'node:dns/promises'
+import { codeOf } from '@postern/host/errors'
 import { findIp, formatIp } from '@postern/net/ip'
 
 /** The name servers did not answer (`silent`), or with an error of theirs, by its name in DNS. */
@@ -51,10 +52,6 @@ function toLookupError(reason: unknown): unknown {
   const code = codeOf(reason)
   if (SILENT.has(code)) return new LookupError('silent', reason)
   return FAILED.has(code) ? new LookupError(code.slice(1), reason) : reason
-}
-
-function codeOf(reason: unknown): string {
-  return reason instanceof Error && 'code' in reason ? String(reason.code) : ''
 }
 
 /**
