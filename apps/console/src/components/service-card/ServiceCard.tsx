@@ -5,20 +5,22 @@ import type { Service, ServiceType } from '@postern/contract/services'
 import { Plus } from 'lucide-react'
 import { Suspense, useId, useState } from 'react'
 import { ServiceDialog } from '../../forms/dialogs.ts'
-import { useCardParams } from '../../table/list-params.ts'
+import { CardSearch } from '../../table/CardSearch.tsx'
+import { useAddressParams } from '../../table/list-params.ts'
+import { NothingMatches } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { ServiceTable } from './ServiceTable.tsx'
 import { PURPOSES, typeName } from './service-text.ts'
 
-/** The services of one type that a node has, five at a time. */
+/** The services of one type that a node has, five at a time; the page's address holds which. */
 export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
   const titleId = useId()
   const [form, setForm] = useState<{ service: Service | undefined } | null>(null)
   const services = useList({
     endpoint: endpoints.listNodeServices,
-    state: useCardParams(LIMITS.cardPageSize),
+    state: useAddressParams(LIMITS.cardPageSize, type),
     input: { params: { nodeId: node.id, type } },
   })
   const add = (
@@ -30,7 +32,14 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
     <section className="card" aria-labelledby={titleId}>
       <header className="card-head">
         <h2 id={titleId}>{typeName(type)} Services</h2>
-        {add}
+        <div className="acts">
+          <CardSearch
+            list={services}
+            label={`Search ${typeName(type)} services`}
+            placeholder="Search name or domain"
+          />
+          {add}
+        </div>
       </header>
       <ServiceTable
         type={type}
@@ -40,6 +49,12 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
           <EmptyState door="ajar" title={`No ${typeName(type)} services yet`} text={PURPOSES[type]}>
             {add}
           </EmptyState>
+        }
+        noMatch={
+          <NothingMatches
+            list={services}
+            text={`No ${typeName(type)} service of this node has this in its name or domain.`}
+          />
         }
       />
       <Suspense>

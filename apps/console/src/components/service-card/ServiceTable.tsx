@@ -1,5 +1,5 @@
 import type { Service, ServiceType } from '@postern/contract/services'
-import { Shield } from 'lucide-react'
+import { LockKeyhole, type LucideIcon, Shield } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { QueryTable } from '../../table/QueryTable.tsx'
@@ -24,6 +24,7 @@ const NAME: Column<Service> = {
   className: 'c-name',
   render: (service) => <ServiceName service={service} />,
 }
+const SORTED_NAME: Column<Service> = { ...NAME, sortBy: 'name' }
 const INGRESS: Column<Service> = {
   head: 'Ingress Config',
   width: 'w-38',
@@ -55,12 +56,14 @@ interface Props {
   type: ServiceType
   list: List<Service>
   empty: ReactNode
+  /** Where the list can be searched. */
+  noMatch?: ReactNode
   /** In the context of a node its services can be edited; elsewhere each names its node and links to it. */
   onEdit?: (service: Service) => void
 }
 
 /** Services of one type with what can be done with each. */
-export function ServiceTable({ type, list, empty, onEdit }: Props) {
+export function ServiceTable({ type, list, empty, noMatch, onEdit }: Props) {
   const [info, setInfo] = useState<Service | null>(null)
   const navigate = useNavigate()
   const actions = useServiceActions()
@@ -73,8 +76,9 @@ export function ServiceTable({ type, list, empty, onEdit }: Props) {
         caption={`${typeName(type)} Services`}
         noun="services"
         list={list}
-        columns={onEdit ? [NAME, INGRESS, STATE] : [NAME, INGRESS, NODE, STATE]}
+        columns={onEdit ? [SORTED_NAME, INGRESS, STATE] : [NAME, INGRESS, NODE, STATE]}
         empty={empty}
+        noMatch={noMatch}
         renderMenu={(service) => (
           <Menu
             label={`Actions for ${service.name}`}
@@ -100,12 +104,17 @@ function ServiceName({ service }: { service: Service }) {
     <span className="svc">
       <StatusDot status={service.enabled ? 'enabled' : 'disabled'} />
       <b>{service.name}</b>
-      {restriction && (
-        <Tooltip text={restriction} className="markic">
-          <Shield className="ic" />
-          <span className="sr">{restriction}</span>
-        </Tooltip>
-      )}
+      {service.type === 'tcp' && service.ssl && <Mark icon={LockKeyhole} text="TLS ends at the proxy" />}
+      {restriction && <Mark icon={Shield} text={restriction} />}
     </span>
+  )
+}
+
+function Mark({ icon: Icon, text }: { icon: LucideIcon; text: string }) {
+  return (
+    <Tooltip text={text} className="markic">
+      <Icon className="ic" />
+      <span className="sr">{text}</span>
+    </Tooltip>
   )
 }

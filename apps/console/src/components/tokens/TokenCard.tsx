@@ -5,15 +5,15 @@ import type { Pat } from '@postern/contract/pats'
 import { Ban, Plus, Trash2 } from 'lucide-react'
 import { Suspense, useId, useState } from 'react'
 import { TokenDialog } from '../../forms/dialogs.ts'
+import { CardSearch } from '../../table/CardSearch.tsx'
 import { useAddressParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
-import { type List, useList } from '../../table/use-list.ts'
+import { useList } from '../../table/use-list.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { useNow } from '../../ui/Figures.tsx'
 import { Menu } from '../../ui/Menu.tsx'
-import { SearchField } from '../../ui/SearchField.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { formatDate, formatMoment } from '../../util/time.ts'
 import { tokenStatus } from './token-status.ts'
@@ -45,7 +45,7 @@ export function TokenCard({ node }: { node: Node }) {
       <header className="card-head">
         <h2 id={titleId}>Node Access Tokens</h2>
         <div className="acts">
-          <Search list={tokens} />
+          <CardSearch list={tokens} label="Search access tokens" placeholder="Search name" />
           {add}
         </div>
       </header>
@@ -70,20 +70,6 @@ export function TokenCard({ node }: { node: Node }) {
       />
       <Suspense>{isAdding && <TokenDialog node={node} onClose={() => setAdding(false)} />}</Suspense>
     </section>
-  )
-}
-
-/** Of a few tokens nobody needs to search for one. */
-function Search({ list: { params, query, change } }: { list: List<Pat> }) {
-  const total = query.data?.total ?? 0
-  if (params.search === '' && total <= params.limit) return null
-  return (
-    <SearchField
-      label="Search access tokens"
-      placeholder="Search name"
-      value={params.search}
-      onSearch={(search) => change({ search }, { replace: true })}
-    />
   )
 }
 
