@@ -30,6 +30,7 @@ const COLUMNS: readonly Column<Domain>[] = [
     head: 'Domain',
     width: 'w-30',
     className: 'c-name',
+    sortBy: 'domain',
     render: ({ domain }) => <DomainLink domain={domain} />,
   },
   { head: 'SSL Certs', className: 'c-full', render: (domain) => <CertificateCell domain={domain} /> },
@@ -38,6 +39,7 @@ const COLUMNS: readonly Column<Domain>[] = [
     width: 'w-day',
     className: 'tn',
     label: 'Created At',
+    sortBy: 'created_at',
     render: (domain) => formatDate(domain.created_at),
   },
 ]
