@@ -1,8 +1,9 @@
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
-import type { Page } from 'playwright'
+import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
+import { choose } from './steps.ts'
 
 let site: Site
 let edge: FakeEdge
@@ -79,6 +80,54 @@ it('finds domains by text', async () => {
   visit.expectNoComplaints()
   await visit.close()
 })
+
+it.each([
+  ['HTTP', 'Public Domain'],
+  ['TCP', 'Public Domain (Optional)'],
+])(
+  'the %s form asks for domains once typing pauses, offers the first 20, takes any name',
+  async (type, field) => {
+    const names = Array.from({ length: 25 }, (_, index) => `h${index + 10}.${type.toLowerCase()}.test`)
+    for (const domain of names) await site.api.createDomain({ domain })
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await choose(page, 'Actions for Local', `Expose ${type}`)
+    const domain = page.getByLabel(field, { exact: true })
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === '/api/domains')
+        asked.push(`${searchParams.get('limit')} ${searchParams.get('search')}`)
+    })
+    await domain.click()
+    await typeAtOnce(domain, `.${type}.TEST`)
+    const options = page.getByRole('option')
+    await expect(options).toHaveText(names.slice(0, 20))
+    const searches = () => new Set(asked.filter((query) => query !== '20 null'))
+    await expect.poll(searches).toEqual(new Set([`20 .${type}.TEST`]))
+    await domain.fill(`h33.${type}`)
+    await expect(options).toHaveText([`${names[23]}`])
+    await options.click()
+    await expect(domain).toHaveValue(`${names[23]}`)
+    await domain.fill(`h99.${type}.test`)
+    await page.getByText('No match. This will be added as a new domain.').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  },
+)
+
+/** Types key by key, so fast that no time passes. */
+async function typeAtOnce(field: Locator, text: string): Promise<void> {
+  await field.evaluate(async (input, value) => {
+    const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set
+    for (let end = 1; end <= value.length; end++) {
+      setter?.call(input, value.slice(0, end))
+      input.dispatchEvent(new Event('input', { bubbles: true }))
+      // What the page does at once it does now; no timer runs before the last key.
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    }
+  }, text)
+}
 
 function row(page: Page, domain: string) {
   return page.getByRole('row').filter({ has: page.getByRole('link', { name: domain }) })

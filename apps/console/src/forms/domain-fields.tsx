@@ -62,9 +62,12 @@ function useDomainsLike(text: string) {
   const search = useSettled(typed, SEARCH_DELAY)
   const query = { search, limit: OFFERED, orderBy: 'domain,asc' }
   const { data, isPlaceholderData } = usePage(endpoints.listDomains, { query })
-  const names = data?.data.map(({ domain }) => domain) ?? []
-  const isNew = search !== '' && search === typed && !isPlaceholderData && data?.total === 0
-  return { names, isNew }
+  const isCurrent = search === typed && !isPlaceholderData
+  const found = data?.data.map(({ domain }) => domain) ?? []
+  return {
+    names: isCurrent ? found : found.filter((name) => name.includes(typed.toLowerCase())),
+    isNew: isCurrent && typed !== '' && data?.total === 0,
+  }
 }
 
 interface HintProps {
