@@ -6,10 +6,11 @@ import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
-import { rowOf } from './steps.ts'
+import { choose, menuItems, rowOf } from './steps.ts'
 
 const FORM = 'Expose TCP Service on Node'
 const INFO = 'Your Service is Now Publicly Available'
+const MENU = ['Info', 'Logs Monitor', 'Edit Service', 'Disable Access', 'Delete Service']
 
 let site: Site
 let edge: FakeEdge
@@ -107,17 +108,275 @@ describe('publishing a TCP service', () => {
     visit.expectNoComplaints()
     await visit.close()
   })
+
+  it('shows a UDP service of a gateway with its domain, its backend and its lists', async () => {
+    await site.api.createDomain({ domain: 'dns.example.com' })
+    const { visit, page, form } = await openForm(gateway.id)
+    await form.getByLabel(label('Service Name')).fill('dns')
+    await form.getByLabel('Public Domain (Optional)').fill('dns.example.com')
+    await form.getByLabel('Public Port (Optional)').fill('32669')
+    await form.getByLabel(label('Protocol')).selectOption('udp://')
+    await form.getByLabel(label('Backend Port')).fill('53')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await expectError(form.getByLabel(label('Backend Hostname/IP')), 'This field is required')
+    await form.getByLabel(label('Backend Hostname/IP')).fill('192.168.7.1')
+    for (const [list, address] of Object.entries({ Allowed: '198.51.100.0/24', Blocked: '198.51.100.66' })) {
+      await form
+        .getByRole('group', { name: `${list} IPs` })
+        .getByRole('button', { name: 'Add IP' })
+        .click()
+      await form.getByRole('textbox', { name: `${list} IP 1` }).fill(address)
+    }
+    await form.getByText('udp://dns.example.com:32669').waitFor()
+    await form.getByRole('button', { name: 'Save' }).click()
+    const info = page.getByRole('dialog', { name: INFO })
+    await info.getByRole('link', { name: 'udp://dns.example.com:32669' }).waitFor()
+    await expect(info.getByText('SSL', { exact: true })).toHaveCount(0)
+    for (const text of ['udp://192.168.7.1:53', '198.51.100.0/24', '198.51.100.66'])
+      await info.getByText(text, { exact: true }).waitFor()
+    await info.getByRole('button', { name: 'Got it!' }).click()
+    await rowOf(page, 'dns').getByText('Proxy -> 192.168.7.1:53').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('says under each field what is wrong with it, all at once', async () => {
+    const { visit, form } = await openForm()
+    await form.getByLabel('Public Domain (Optional)').fill('not a domain')
+    await form.getByLabel('Public Port (Optional)').fill('70000')
+    await form.getByLabel(label('Backend Port')).fill('0')
+    await form.getByRole('group', { name: 'Allowed IPs' }).getByRole('button', { name: 'Add IP' }).click()
+    await form.getByRole('textbox', { name: 'Allowed IP 1' }).fill('300.1.1.1')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await expectError(form.getByLabel(label('Service Name')), 'This field is required')
+    await expectError(form.getByLabel('Public Domain (Optional)'), 'The domain must be in a valid format')
+    for (const field of [form.getByLabel('Public Port (Optional)'), form.getByLabel(label('Backend Port'))])
+      await expectError(field, 'must be a port number from 1 to 65535')
+    await expectError(
+      form.getByRole('textbox', { name: 'Allowed IP 1' }),
+      /must be a valid IP address or network/,
+    )
+    await visit.expectAccessible()
+    visit.forgive(/Validation failed/)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows a port that is taken, or is not one of the range, under its field, and keeps what was typed', async () => {
+    const held = await site.api.publishPort(gateway.id, {
+      name: 'held',
+      port: 32668,
+      backendHost: '192.168.7.2',
+    })
+    const { visit, page, form } = await openForm()
+    visit.forgive(/409|422|The form was not saved/)
+    await form.getByLabel(label('Service Name')).fill('late')
+    const port = form.getByLabel('Public Port (Optional)')
+    const save = form.getByRole('button', { name: 'Save' })
+    await port.fill('32668')
+    await save.click()
+    await expectError(port, 'tcp port 32668 already belongs to “held”')
+    await visit.expectAccessible()
+    await port.fill('8080')
+    await form.getByLabel('Public Domain (Optional)').fill('nowhere.example.com')
+    await page.keyboard.press('Tab')
+    await save.click()
+    await expectError(port, 'must be a port from 32660 to 32669')
+    // No resolver of this machine knows the name.
+    await expectError(form.getByLabel('Public Domain (Optional)'), /nowhere\.example\.com/)
+    await form.getByLabel('Skip Domain Validation').check()
+    await port.fill('32668')
+    await save.click()
+    await expectError(port, 'tcp port 32668 already belongs to “held”')
+    // The same number is another port over UDP.
+    await form.getByLabel(label('Protocol')).selectOption('udp://')
+    await expect(port).not.toHaveAttribute('aria-invalid')
+    await expect(form.getByLabel(label('Service Name'))).toHaveValue('late')
+    await save.click()
+    await page.getByRole('dialog', { name: INFO }).getByText('udp://nowhere.example.com:32668').waitFor()
+    await site.api.removeService(held)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows what the server refuses of SSL termination at its box', async () => {
+    const { visit, page, form } = await openForm()
+    visit.forgive(/422|The form was not saved/)
+    const errors = [{ field: 'ssl', message: 'UDP has no TLS' }]
+    await page.route('**/api/services/*/tcp', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 422, json: { message: 'Validation failed', errors } })
+        : route.continue(),
+    )
+    await form.getByLabel(label('Service Name')).fill('odd')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await expectError(form.getByLabel('Enable SSL Termination'), 'UDP has no TLS')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the card of TCP services', () => {
+  it('says that there are none, then shows five at a time, finds and sorts them', async () => {
+    const many = await site.api.createNode({ name: 'many' })
+    const visit = await site.open(`/nodes/${many.id}`)
+    const { page } = visit
+    const card = cardOf(page)
+    await card.getByText('No TCP services yet').waitFor()
+    await expect(card.getByRole('button', { name: 'Add Service' })).toHaveCount(2)
+    await expect(card.getByRole('searchbox')).toHaveCount(0)
+    const services = []
+    for (const name of ['f', 'b', 'e', 'a', 'd', 'c'])
+      services.push(await site.api.publishPort(many.id, { name: `port-${name}`, proto: 'udp' }))
+    await card.getByText('Showing 1 to 5 of 6 results').waitFor()
+    await expect(card.locator('tbody tr')).toHaveCount(5)
+    await card.getByRole('button', { name: 'Next' }).click()
+    await rowOf(page, 'port-c').waitFor()
+    await expect(page).toHaveURL(/tcp\.page=2/)
+    await card.getByRole('button', { name: 'Name' }).click()
+    await expect(card.locator('tbody b')).toHaveText(['port-a', 'port-b', 'port-c', 'port-d', 'port-e'])
+    await card.getByRole('searchbox', { name: 'Search TCP services' }).fill('PORT-F')
+    await expect(card.locator('tbody b')).toHaveText(['port-f'])
+    await page.reload()
+    await expect(card.locator('tbody b')).toHaveText(['port-f'])
+    await card.getByRole('searchbox').fill('nothing')
+    await card.getByText('No TCP service of this node has this in its name or domain.').waitFor()
+    await visit.expectAccessible()
+    for (const service of services) await site.api.removeService(service)
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('edits, disables, enables and deletes', async () => {
+    const service = await site.api.publishPort(node.id, { name: 'acted', port: 32667, ssl: true })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    const row = rowOf(page, 'acted')
+    await row.getByText('TLS ends at the proxy').waitFor({ state: 'attached' })
+    await row.getByRole('button', { name: 'Actions for acted' }).click()
+    expect(await menuItems(page)).toEqual(MENU)
+    await page.getByRole('menuitem', { name: 'Edit Service' }).click()
+    const form = page.getByRole('dialog', { name: FORM })
+    await expect(form.getByLabel('Public Port (Optional)')).toHaveValue('32667')
+    await expect(form.getByLabel('Enable SSL Termination')).toBeChecked()
+    // Left empty it keeps the port that it has.
+    await form.getByLabel('Public Port (Optional)').fill('')
+    await form.getByLabel(label('Backend Port')).fill('9999')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: INFO }).getByText('tcp://203.0.113.1:32667').waitFor()
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await row.getByText('Proxy -> tcp://localhost:9999').waitFor()
+    await choose(page, 'Actions for acted', 'Info')
+    await page.getByRole('dialog', { name: INFO }).getByText('tcp://localhost:9999').waitFor()
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await choose(page, 'Actions for acted', 'Disable Access')
+    await page.getByText(/are refused, and open ones end/).waitFor()
+    await page.getByRole('button', { name: 'Yes, disable it!' }).click()
+    await page.getByText('Service disabled from public access successfully!').waitFor()
+    await row.getByText('tcp://203.0.113.1:32667').waitFor()
+    await expect(row.getByRole('link')).toHaveCount(0)
+    expect((await site.api.getService(service)).enabled).toBe(false)
+    await choose(page, 'Actions for acted', 'Enable Access')
+    await page.getByRole('button', { name: 'Yes, enable it!' }).click()
+    await row.getByRole('link', { name: 'tcp://203.0.113.1:32667' }).waitFor()
+    await choose(page, 'Actions for acted', 'Delete Service')
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await page.getByText('Service deleted successfully!').waitFor()
+    await row.waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+it('the nodes expose TCP services, the local one too', async () => {
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  for (const name of ['office', 'Local']) {
+    await choose(page, `Actions for ${name}`, 'Expose TCP')
+    const form = page.getByRole('dialog', { name: FORM })
+    await expect(form.getByLabel(label('Node Name'))).toHaveValue(name)
+    await expect(form.getByLabel(label('Backend Hostname/IP'))).toBeEnabled({ enabled: name === 'Local' })
+    await page.keyboard.press('Escape')
+    await form.waitFor({ state: 'detached' })
+  }
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('the log of a TCP service has its own address, title and way back', async () => {
+  const service = await site.api.publishPort(node.id, { name: 'followed', port: 32666 })
+  const visit = await site.open(`/nodes/${node.id}`)
+  const { page } = visit
+  await choose(page, 'Actions for followed', 'Logs Monitor')
+  await expect(page).toHaveURL(`${site.origin}/nodes/${node.id}/tcp/${service.id}/logs`)
+  await expect(page).toHaveTitle('Logs of followed · Postern')
+  const crumbs = page.getByRole('navigation', { name: /breadcrumb/i })
+  await expect(crumbs.getByRole('listitem')).toHaveText(['Nodes', 'TCP Services', 'Real Time Logs'])
+  await page.getByText('Connections to followed appear here as they start and end.').waitFor()
+  await until('the edge to be asked for lines', () => edge.watched().includes(service.id))
+  edge.log(service.id, '[INFO] 2026-11-21T10:00:00.123Z 203.0.113.5:50000 opened')
+  await page.getByText('203.0.113.5:50000 opened').waitFor()
+  await visit.expectAccessible()
+  await crumbs.getByRole('link', { name: 'TCP Services' }).click()
+  await expect(page).toHaveURL(`${site.origin}/nodes/${node.id}`)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('an expanded domain shows both kinds of its services by two requests', async () => {
+  await site.api.createDomain({ domain: 'empty.shop.test' })
+  const form = { name: 'broker', domain: 'full.shop.test', port: 32665 }
+  await site.api.publishPort(gateway.id, { ...form, backendHost: '192.168.7.20' })
+  await site.api.publish(node.id, { name: 'shop', domain: 'full.shop.test' })
+  const visit = await site.open('/domains?search=shop.test')
+  const { page } = visit
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (/^\/api\/(services|nodes)\b/.test(pathname)) asked.push(pathname)
+  })
+  await page.getByRole('button', { name: 'Services of empty.shop.test' }).click()
+  for (const type of ['HTTP', 'TCP'])
+    await page
+      .getByRole('region', { name: `${type} Services of empty.shop.test` })
+      .getByText(`No ${type} services yet. Expose the first one from Client / Nodes.`)
+      .waitFor()
+  expect(asked.toSorted()).toEqual(['/api/services/http', '/api/services/tcp'])
+  await page.getByRole('button', { name: 'Services of full.shop.test' }).click()
+  const ports = page.getByRole('region', { name: 'TCP Services of full.shop.test' })
+  await ports.getByRole('link', { name: 'tcp://full.shop.test:32665' }).waitFor()
+  await ports.getByText('Proxy -> 192.168.7.20:1883').waitFor()
+  await ports.getByRole('link', { name: 'branch' }).waitFor()
+  await page
+    .getByRole('region', { name: 'HTTP Services of full.shop.test' })
+    .getByText('shop')
+    .first()
+    .waitFor()
+  expect(new Set(asked)).toEqual(new Set(['/api/services/http', '/api/services/tcp']))
+  await visit.expectAccessible()
+  await ports.getByRole('button', { name: 'Actions for broker' }).click()
+  expect(await menuItems(page)).toEqual(MENU.with(MENU.indexOf('Edit Service'), 'Go to node'))
+  await page.getByRole('menuitem', { name: 'Go to node' }).click()
+  await expect(page).toHaveURL(`${site.origin}/nodes/${gateway.id}`)
+  visit.expectNoComplaints()
+  await visit.close()
 })
 
 async function openForm(nodeId = node.id) {
   const visit = await site.open(`/nodes/${nodeId}`)
   const { page } = visit
-  await card(page).getByRole('button', { name: 'Add Service' }).first().click()
+  await cardOf(page).getByRole('button', { name: 'Add Service' }).first().click()
   const form = page.getByRole('dialog', { name: FORM })
   await form.waitFor()
   return { visit, page, form }
 }
 
-function card(page: Page): Locator {
+function cardOf(page: Page): Locator {
   return page.getByRole('region', { name: 'TCP Services' })
+}
+
+/** What is said under a field, which a screen reader reads with it. */
+async function expectError(field: Locator, text: string | RegExp): Promise<void> {
+  await expect(field).toHaveAttribute('aria-invalid', 'true')
+  await expect(field).toHaveAccessibleDescription(text)
 }

@@ -55,7 +55,7 @@ export function LogView({ query, title, subject }: Props) {
         {view.shown.length > 0 ? (
           <LogPane view={view} follow={follow} wrap={wrap} />
         ) : (
-          <NoLines view={view} subject={subject} />
+          <NoLines view={view} subject={subject} isHttp={!('type' in query) || query.type === 'http'} />
         )}
       </div>
       <LogFoot view={view} follow={follow} />
@@ -81,13 +81,17 @@ function LogPane({ view, follow, wrap }: { view: LogViewState; follow: Follow; w
   )
 }
 
-function NoLines({ view, subject }: { view: LogViewState; subject: string }) {
+function NoLines({ view, subject, isHttp }: { view: LogViewState; subject: string; isHttp: boolean }) {
   if (view.lines.length === 0)
     return (
       <EmptyState
         door="ajar"
-        title="Waiting for requests"
-        text={`Requests to ${subject} appear here as they complete.`}
+        title={isHttp ? 'Waiting for requests' : 'Waiting for connections'}
+        text={
+          isHttp
+            ? `Requests to ${subject} appear here as they complete.`
+            : `Connections to ${subject} appear here as they start and end.`
+        }
       />
     )
   return (

@@ -4,13 +4,19 @@ import { Spinner } from '../../ui/Button.tsx'
 import { RelativeTime } from '../../ui/Figures.tsx'
 import './ServiceFacts.css'
 
+interface AccessProps {
+  service: Pick<Service, 'type' | 'publicAccess' | 'enabled'>
+}
+
 /** The address of a service: a link while it is enabled, plain text while not. */
-export function PublicAccess({ service }: { service: Pick<Service, 'publicAccess' | 'enabled'> }) {
-  if (!service.publicAccess) return <span className="none">Not assigned</span>
-  if (!service.enabled) return <span className="mono">{service.publicAccess}</span>
+export function PublicAccess({ service: { type, publicAccess, enabled } }: AccessProps) {
+  if (!publicAccess) return <span className="none">Not assigned</span>
+  if (!enabled) return <span className="mono">{publicAccess}</span>
+  // No page comes of another protocol, so no new tab waits for one.
+  const tab = type === 'http' && { target: '_blank', rel: 'noreferrer' }
   return (
-    <a className="mono" href={service.publicAccess} target="_blank" rel="noreferrer">
-      {service.publicAccess}
+    <a className="mono" href={publicAccess} {...tab}>
+      {publicAccess}
     </a>
   )
 }

@@ -102,15 +102,20 @@ function confirmEnable({ name }: Service): ConfirmOptions {
   }
 }
 
-function confirmDisable({ name }: Service): ConfirmOptions {
+function confirmDisable({ name, type }: Service): ConfirmOptions {
   return {
     title: 'Disable access',
-    description: (
-      <>
-        Visitors to <b>{name}</b> will see that it is unavailable, and open connections end. Its settings are
-        kept.
-      </>
-    ),
+    description:
+      type === 'http' ? (
+        <>
+          Visitors to <b>{name}</b> will see that it is unavailable, and open connections end. Its settings
+          are kept.
+        </>
+      ) : (
+        <>
+          New connections to <b>{name}</b> are refused, and open ones end. Its settings and its port are kept.
+        </>
+      ),
     icon: Power,
     acceptButtonText: 'Yes, disable it!',
   }

@@ -2,7 +2,7 @@ import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
-import { Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
+import { ArrowLeftRight, Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import * as z from 'zod/mini'
@@ -30,6 +30,7 @@ const TYPES = [
   { value: 'nodes', text: 'Nodes' },
   { value: 'gateways', text: 'Gateways' },
 ] as const
+const EXPOSE_ICONS = { http: Globe, tcp: ArrowLeftRight } as const
 const LIVE = { stream: endpoints.streamNodes, rows: z.array(Node) }
 
 const COLUMNS: readonly Column<Node>[] = [
@@ -191,7 +192,7 @@ function NodeMenu({ node, onEdit, onExpose }: MenuProps) {
         [
           ...ServiceType.options.map((type) => ({
             text: `Expose ${typeName(type)}`,
-            icon: Globe,
+            icon: EXPOSE_ICONS[type],
             onSelect: () => onExpose(type),
           })),
           ...own({ text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }),
