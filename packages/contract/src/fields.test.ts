@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { Backend, PortRoute, Route } from './desired-state.ts'
+import { DomainForm } from './domains.ts'
 import * as f from './fields.ts'
+import { NodeForm } from './nodes.ts'
+import { PatForm } from './pats.ts'
 import { HttpServiceForm, TcpServiceForm } from './services.ts'
 
 const ok = <T>(schema: z.ZodMiniType<T>, value: unknown): T | undefined => {
@@ -25,6 +28,20 @@ describe('blank', () => {
       expect(ok(form, value)).toEqual({ field: true })
     expect(ok(form, { field: false })).toEqual({ field: false })
     expect(ok(form, { field: 0 })).toBeUndefined()
+  })
+
+  it.each<[string, z.ZodMiniObject, object]>([
+    ['a node', NodeForm, { name: 'x' }],
+    ['a domain', DomainForm, { domain: 'x.example.com' }],
+    ['an HTTP service', HttpServiceForm, { name: 'x', domain: 'x.example.com' }],
+    ['a TCP service', TcpServiceForm, { name: 'x' }],
+    ['a token', PatForm, { name: 'x' }],
+  ])('so it is for every field that %s need not have', (_, form, needed) => {
+    const absent = ok(form, needed)
+    expect(absent).toBeDefined()
+    for (const field of Object.keys(form.shape).filter((key) => !(key in needed)))
+      for (const blank of [null, ''])
+        expect(ok(form, { ...needed, [field]: blank }), `${field}: ${blank}`).toEqual(absent)
   })
 
   it('a list too', () => {
