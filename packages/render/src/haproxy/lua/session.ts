@@ -31,20 +31,29 @@ local function is_session(part)
   return value:find("${session}", 1, true) == 1 or value:find("${ticket}", 1, true) == 1
 end
 
+-- Shorter parts hold no session, and a text may be nothing but separators.
+local function long_part(separators)
+  return ("[^" .. separators .. "]"):rep(#"token=" + ${Math.min(session.length, ticket.length)})
+end
+
 -- A part goes with the separator before it; what becomes the first goes without the blanks before it.
-local function cut(text, separator)
-  local kept, at, separated = {}, 1, nil
-  while at <= #text + 1 do
+local function cut(text, separators)
+  local long, separator = long_part(separators), "[" .. separators .. "]"
+  local kept, first, from, at = {}, 1, 1, text:find(long)
+  while at do
     local stop = text:find(separator, at) or #text + 1
-    local part = text:sub(at, stop - 1)
-    if not is_session(part) then
-      if #kept == 0 and at > 1 then part = part:sub(skip_blanks(part, 1))
-      elseif #kept > 0 then kept[#kept + 1] = separated end
-      kept[#kept + 1] = part
+    if is_session(text:sub(at, stop - 1)) then
+      if at == first then
+        first = stop + 1
+        from = skip_blanks(text, first)
+      else
+        kept[#kept + 1] = text:sub(from, at - 2)
+        first, from = 0, stop
+      end
     end
-    separated, at = text:sub(stop, stop), stop + 1
+    at = text:find(long, stop)
   end
-  return table.concat(kept)
+  return table.concat(kept) .. text:sub(from)
 end
 
 -- Gone before anything else happens, so that a failure leaves nothing behind.
@@ -66,6 +75,6 @@ core.register_action("cut_session_answer", { "http-res" }, function(txn)
 end)
 
 core.register_converters("cut_session", function(query)
-  return cut(query, "[&;]")
+  return cut(query, "&;")
 end)
 `
