@@ -1,4 +1,7 @@
+import { renderSaid } from './forwarding.ts'
+import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
+import { HOST } from './requests.ts'
 
 /** HAProxy looks this often, and closes half of those that were idle since its last look. */
 const IDLE_SECONDS = 60
@@ -15,6 +18,7 @@ function idleConnections({ maxConnections }: HaproxyOptions): number {
  */
 function renderRetrying(name: string, server: string, options: HaproxyOptions): string {
   return `backend ${name}
+${renderTarget(server, options)}
   http-reuse always
   retries 1
   retry-on conn-failure empty-response
@@ -36,7 +40,8 @@ function renderOnce(name: string, server: string, { timeouts }: HaproxyOptions):
   timeout server 0
   acl has_body req.fhdr(content-length) -m int gt 0
   acl has_body req.fhdr(transfer-encoding) -m found
-  http-request set-timeout server ${timeouts.idle}s unless has_body
+  http-request set-timeout server ${timeouts.idle}s unless has_body${renderServerName(server)}
+
   server target ${server}
 `
 }
@@ -45,8 +50,9 @@ function renderOnce(name: string, server: string, { timeouts }: HaproxyOptions):
  * Where the connection is the sign-in (NTLM, Negotiate) all requests of a visitor's connection take the same one of
  * the service; HAProxy gives it to nobody else.
  */
-function renderBound(name: string, server: string): string {
+function renderBound(name: string, server: string, options: HaproxyOptions): string {
   return `backend ${name}
+${renderTarget(server, options)}
   http-reuse safe
   retries 0
   server target ${server}
@@ -56,6 +62,9 @@ function renderBound(name: string, server: string): string {
 /** To where each request is the first one of its connection. */
 function renderLane(name: 'once' | 'grpc', options: HaproxyOptions): string {
   return `backend to_${name}
+${renderSaid(options)}
+  acl is_console var(txn.flags) -m sub ${FLAGS.console}
+${renderDestination('unless is_console')}
   http-reuse never
   option http-server-close
   retries 0
@@ -66,6 +75,24 @@ function renderLane(name: 'once' | 'grpc', options: HaproxyOptions): string {
 const ANY = '0.0.0.0:0'
 const TLS = 'ssl verify none sni var(txn.sni)'
 
+/** What is dialled and told, by the frontend's visitor and route. */
+function renderTarget(server: string, options: HaproxyOptions): string {
+  const destination = server.startsWith(ANY) ? `\n${renderDestination()}` : ''
+  return `${renderSaid(options)}${destination}${renderServerName(server)}`
+}
+
+function renderDestination(condition = ''): string {
+  const rules = ['set-dst var(txn.route),field(3,|)', 'set-dst-port var(txn.route),field(4,|)']
+  return rules.map((rule) => `  http-request ${rule} ${condition}`.trimEnd()).join('\n')
+}
+
+function renderServerName(server: string): string {
+  if (!server.includes(TLS)) return ''
+  return `
+  acl is_address ${HOST} -m reg '^([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[.*\\])$'
+  http-request set-var(txn.sni) ${HOST} unless is_address`
+}
+
 /** The frontend has set where each request goes. */
 export function renderBackends(options: HaproxyOptions): string {
   const server = socketInside(options, options.serverSocket)
@@ -73,8 +100,8 @@ export function renderBackends(options: HaproxyOptions): string {
     renderRetrying('safe_http', ANY, options),
     renderRetrying('safe_https', `${ANY} ${TLS}`, options),
     renderRetrying('safe_console', server, options),
-    renderBound('bound_http', ANY),
-    renderBound('bound_https', `${ANY} ${TLS}`),
+    renderBound('bound_http', ANY, options),
+    renderBound('bound_https', `${ANY} ${TLS}`, options),
     renderLane('once', options),
     renderLane('grpc', options),
     renderOnce('once_http', ANY, options),
@@ -84,7 +111,7 @@ export function renderBackends(options: HaproxyOptions): string {
     renderOnce('grpc_https', `${ANY} ${TLS} alpn h2`, options),
     `# Which service each open stream belongs to, so that ending a service ends its connections and no others.
 backend streams
-  stick-table type string len 64 size 200k expire 10s store gpt0
+  stick-table type string len 64 size 200k expire 1s store gpt0
 `,
     `backend sources
   stick-table type ipv6 size 100k store conn_cur

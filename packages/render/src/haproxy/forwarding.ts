@@ -26,23 +26,27 @@ const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
 /** Matched from the start, each alternative by one way only: linear. */
 const CUT = `^(${[...FORGED, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
 
-/** What crosses to a service: all that the visitor sent but what is cut here, and what we say of the visitor. */
-export function renderForwarding(options: HaproxyOptions): string {
+/** What does not cross to a service of what the visitor sent. */
+export function renderCuts(): string {
   return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
   acl is_https var(txn.flags) -m sub ${FLAGS.https}
   acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'
   http-request del-header ${CUT} -m reg unless is_plain
 ${renderHopByHop()}
-  http-request add-header X-Forwarded-For %[var(sess.source)]
-  http-request add-header X-Real-IP %[var(sess.source)]
-  http-request add-header X-Forwarded-Proto https
-  http-request add-header X-Forwarded-Host %[req.fhdr(host)]
-  http-request add-header X-Forwarded-Port ${options.httpsPort}
 ${renderDestination()}
   http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}' }
   http-request set-var(txn.query) query,lua.cut_session if !is_console { query -m reg -i '${SESSION_PATTERN}' }
   http-request set-pathq %[path] if { var(txn.query) -m found }
   http-request set-pathq %[path]?%[var(txn.query)] if { var(txn.query) -m len gt 0 }`
+}
+
+/** What we say of the visitor, behind all that the visitor sent. */
+export function renderSaid({ httpsPort }: HaproxyOptions): string {
+  return `  http-request add-header X-Forwarded-For %[var(sess.source)]
+  http-request add-header X-Real-IP %[var(sess.source)]
+  http-request add-header X-Forwarded-Proto https
+  http-request add-header X-Forwarded-Host %[req.fhdr(host)]
+  http-request add-header X-Forwarded-Port ${httpsPort}`
 }
 
 /** A name in `Connection` would make the next proxy drop that header, also one of ours. */

@@ -1,13 +1,22 @@
 import { renderAnswers } from './answers.ts'
 import { renderBinds, renderSourceLimit } from './door.ts'
-import { renderForwarding } from './forwarding.ts'
-import { renderSource } from './lanes.ts'
+import { renderCuts } from './forwarding.ts'
+import { renderSource, UNIQUE_ID } from './lanes.ts'
 import { logFormat } from './log-format.ts'
 import { renderLostNote } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
 import { type PageName, renderRefusal, renderReturn } from './pages.ts'
-import { MALFORMED, renderHostChecks, renderMalformed, renderRouting } from './requests.ts'
+import {
+  HOST,
+  MALFORMED,
+  NOTE_PLAIN,
+  renderDirect,
+  renderHostChecks,
+  renderLookup,
+  renderMalformed,
+  renderRouting,
+} from './requests.ts'
 
 /** Nobody stays at the door of plain HTTP: it only redirects. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
@@ -24,7 +33,9 @@ ${renderBinds(options, options.httpPort, '')}
 ${renderSourceLimit(options, plainRoom(options))}
 ${renderHostChecks(paths)}
 ${renderMalformed()}
+${NOTE_PLAIN}
   ${renderReturn(paths, 'bad-request')} if ${MALFORMED}
+  http-request set-var(txn.host) ${HOST}
   http-request redirect code 308 location ${redirectTarget(options)}
 `,
     `frontend https
@@ -38,12 +49,13 @@ ${renderMalformed()}
   error-log-format ${logFormat(options, paths, '%lc')}
 ${renderSource()}
   http-request set-log-level silent
-  unique-id-format %[var(txn.id)]|%[var(txn.flags)]|%[var(txn.node)]|%[var(txn.asked)]
-${renderHostChecks(paths)}
+  unique-id-format ${UNIQUE_ID}
 ${renderMalformed()}
-${renderRouting(options, paths)}
+${renderLookup(options, paths)}
+${renderDirect(paths)}
+${renderRouting(paths)}
 ${renderRefusals(paths)}
-${renderForwarding(options)}
+${renderCuts()}
 ${renderLostNote()}
 ${renderTargets()}
 ${renderAnswers(paths)}`,
@@ -62,20 +74,19 @@ function renderRefusals(paths: HaproxyPaths): string {
     `  acl has_list var(txn.list) -m len gt 0
   acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
-    refusal('source', 'too-many', '{ fc_pp_unique_id -m str over }'),
+    refusal('source', 'too-many', 'is_over'),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),
     refusal('disabled', 'disabled', `{ var(txn.flags) -m sub ${FLAGS.disabled} }`),
-    refusal('tunnel', 'tunnel-down', `{ var(txn.node),map_str(${paths.nodes}) -m str down }`),
+    refusal('tunnel', 'tunnel-down', 'is_down'),
     refusal('unresolved', 'unresolved', `{ var(txn.flags) -m sub ${FLAGS.unreachable} }`),
   ].join('\n')
 }
 
 function renderTargets(): string {
-  return `  http-request set-var(txn.sni) var(txn.host) unless is_address
-  http-request set-dst var(txn.route),field(3,|) unless is_console
-  http-request set-dst-port var(txn.route),field(4,|) unless is_console
-  # Those that are handed on are in the log from there.
+  return `  # Those that are handed on are in the log from there.
   http-request set-log-level silent unless is_plain or is_repeatable !has_body !is_grpc or is_bound !is_console
+  use_backend safe_https if is_direct { var(txn.route) -m end |${FLAGS.https}| }
+  use_backend safe_http if is_direct
   use_backend drain if is_followed is_noted is_alone
   use_backend to_grpc if !is_plain is_grpc !is_console
   use_backend bound_https if is_bound is_https !is_console

@@ -32,19 +32,15 @@ function renderFrontend(
   maxconn ${lanesOf(options)}
   timeout client ${silence}s
 ${renderSource()}
-  http-request set-var(txn.id) fc_pp_unique_id,field(1,|)
-  http-request set-var(txn.flags) fc_pp_unique_id,field(2,|)
-  http-request set-var(txn.node) fc_pp_unique_id,field(3,|)
+  http-request set-var(txn.route) fc_pp_unique_id
+  http-request set-var(txn.flags) var(txn.route),field(5,|)
   http-request set-var(txn.path) path
   http-request set-var(txn.line) method,concat(" ",txn.path)
-${renderStreamNote()}
+${renderStreamNote('', `unless { var(txn.flags) -m sub ${FLAGS.agent} }`)}
 ${renderLostAnswer()}
 ${renderSilence(paths)}
   acl is_console var(txn.flags) -m sub ${FLAGS.console}
   acl is_https var(txn.flags) -m sub ${FLAGS.https}
-  http-request set-var(txn.host) req.fhdr(host),host_only,lower,rtrim(.)
-  acl is_address var(txn.host) -m reg '^([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[.*\\])$'
-  http-request set-var(txn.sni) var(txn.host) unless is_address
 ${
   name === 'grpc'
     ? `  use_backend grpc_https if is_https
@@ -59,7 +55,7 @@ ${
 /** A request that has waited for a node in vain comes here again, when the node may be known to be down. */
 function renderSilence(paths: HaproxyPaths): string {
   const page = renderPageBody(paths.page('tunnel-down'))
-  return `  http-request set-var(txn.why) str(tunnel) if { var(txn.node),map_str(${paths.nodes}) -m str down }
+  return `  http-request set-var(txn.why) str(tunnel) if { ${NODE},map_str(${paths.nodes}) -m str down }
   http-request return status ${pageStatus('tunnel-down')} ${page} if { var(txn.why) -m str tunnel }`
 }
 
@@ -68,12 +64,21 @@ export function renderSource(): string {
   return '  tcp-request session set-var-fmt(sess.source) "%[src]"'
 }
 
-/** Notes whose stream this is and who is behind it, for whoever ends the streams of a service. */
-export function renderStreamNote(condition = ''): string {
-  return `  http-request set-var-fmt(txn.stream) %rt,%[var(sess.source)]
-  http-request track-sc1 var(txn.stream) table streams ${condition}
-  http-request sc-set-gpt0(1) var(txn.id) unless { var(txn.flags) -m sub ${FLAGS.agent} }`
+/**
+ * Notes whose stream this is and who is behind it, for whoever ends the streams of a service.
+ * @param tracked of which requests
+ * @param owned which of them are ended with their service
+ */
+export function renderStreamNote(tracked = '', owned = tracked): string {
+  return `  http-request set-var-fmt(txn.stream) %rt,%[var(sess.source)] ${tracked}
+  http-request track-sc1 var(txn.stream) table streams ${tracked}
+  http-request sc-set-gpt0(1) ${SERVICE} ${owned}`
 }
+
+/** A lane is told the same fields of the line of the map, but where the service is. */
+const SERVICE = 'var(txn.route),field(1,|)'
+export const NODE = 'var(txn.route),field(2,|)'
+export const UNIQUE_ID = `%[${SERVICE}]|%[${NODE}]|||%[var(txn.route),field(5,|)]|%[var(txn.asked)]`
 
 /** Requests on their way to a service that are not sent twice, at the same time. */
 export function lanesOf({ maxConnections }: HaproxyOptions): number {

@@ -29,7 +29,7 @@ export function renderLostNote(): string {
 
 /** In a lane: that this request is under way, and which page is its. */
 export function renderLostAnswer(): string {
-  return `  http-request set-var(txn.asked) fc_pp_unique_id,field(4,|)
+  return `  http-request set-var(txn.asked) var(txn.route),field(6,|)
   http-request track-sc2 var(txn.asked) table lost if { var(txn.asked) -m len gt 0 }
   http-request sc-inc-gpc0(2) if { var(txn.asked) -m len gt 0 }
   http-response set-var(txn.answered) bool(true)

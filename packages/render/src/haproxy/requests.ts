@@ -1,5 +1,6 @@
-import { renderStreamNote } from './lanes.ts'
-import { OWN_HOST } from './maps/routes.ts'
+import { NODE, renderStreamNote } from './lanes.ts'
+import { SESSION_PATTERN } from './lua/session.ts'
+import { FLAGS, OWN_HOST } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { renderRefusal, renderReturn } from './pages.ts'
 
@@ -10,7 +11,7 @@ const QUITE_LARGE = MAX_HEAD - 2048
 /** A name has up to 253 characters; a dot and a port may follow. */
 const MAX_HOST = 260
 /** Of a path. Longer than that of any route, and than a log shows. */
-const [MAX_ROUTE_PATH, MAX_LOGGED_PATH, MAX_ODD_PATH] = [256, 1500, 8192]
+const [MAX_LOGGED_PATH, MAX_ODD_PATH] = [1500, 8192]
 
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 
@@ -43,20 +44,24 @@ const PLAIN_HEADERS = [
 ].join('|')
 
 /** One host in its one spelling, before anything is decided by it. */
-export function renderHostChecks(paths: HaproxyPaths): string {
+export const HOST = 'req.fhdr(host),host_only,lower,rtrim(.)'
+
+/** @param condition when the host has to be looked at */
+export function renderHostChecks(paths: HaproxyPaths, condition = ''): string {
   const refuse = renderReturn(paths, 'bad-request')
-  return `  acl is_name req.fhdr(host) -m reg -i '^(${LABEL}\\.)*${LABEL}\\.?(:[0-9]{1,5})?$'
+  const either = (...reasons: string[]) =>
+    reasons.map((reason) => `${condition} ${reason}`.trim()).join(' or ')
+  return `  acl has_one_host req.fhdr_cnt(host) 1
+  acl is_short_host req.fhdr(host),length le ${MAX_HOST}
+  acl is_name req.fhdr(host) -m reg -i '^(${LABEL}\\.)*${LABEL}\\.?(:[0-9]{1,5})?$'
   acl is_ipv6 req.fhdr(host) -m reg -i '^\\[[0-9a-f:]{2,39}(\\.[0-9]{1,3}){0,3}\\](:[0-9]{1,5})?$'
-  ${refuse} unless { req.fhdr_cnt(host) 1 } { req.fhdr(host),length le ${MAX_HOST} }
-  ${refuse} unless is_name or is_ipv6
-  http-request set-var(txn.host) req.fhdr(host),host_only,lower,rtrim(.)`
+  ${refuse} if ${either('!has_one_host', '!is_short_host', '!is_name !is_ipv6')}`
 }
 
 /** The `acl` of requests that no service takes, whatever they ask for, and of those that need no closer look. */
 export function renderMalformed(): string {
   return `  acl is_repeatable method GET HEAD OPTIONS
   acl has_plain_headers req.hdr_names -m reg -i '^(${PLAIN_HEADERS})(,(${PLAIN_HEADERS}))*$'
-  http-request set-var(txn.plain) bool(true) if is_repeatable has_plain_headers
   acl is_plain var(txn.plain) -m bool
   acl is_asterisk url -m str '*'
   acl is_origin_form url -m beg /
@@ -74,6 +79,9 @@ export function renderMalformed(): string {
   acl is_unreadable req.hdrs -m reg '\\x00'`
 }
 
+/** Before the first rule that asks whether a request is plain. */
+export const NOTE_PLAIN = '  http-request set-var(txn.plain) bool(true) if is_repeatable has_plain_headers'
+
 /** When a request is malformed, in the words of `renderMalformed`. */
 export const MALFORMED = [
   'is_unreadable',
@@ -87,37 +95,66 @@ export const MALFORMED = [
 ].join(' or ')
 
 /**
- * The route by the path as it came. Where programs may read the path in another way, it has to lead to the same rules
- * in all of them. The service gets the visitor's own spelling.
+ * The route by the host and by the path as it came. What a host means is kept for the connection, since most ask for
+ * one only. It is good until the first rule that may wait, while another request of the connection comes by.
  */
-export function renderRouting(options: HaproxyOptions, paths: HaproxyPaths): string {
-  return `  acl is_address var(txn.host) -m reg '^([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]*\\])$'
-  acl is_own_host var(txn.host) -m str ${options.publicHost.toLowerCase()}
+export function renderLookup(options: HaproxyOptions, paths: HaproxyPaths): string {
+  return `  http-request set-var(txn.new) bool(true) unless { req.fhdr_cnt(host) 1 } { req.fhdr(host),strcmp(sess.said) eq 0 }
+  acl is_new var(txn.new) -m found
+${renderHostChecks(paths, 'is_new')}
+  acl is_address var(sess.host) -m reg '^([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]*\\])$'
+  acl is_own_host var(sess.host) -m str ${options.publicHost.toLowerCase()}
+  http-request unset-var(sess.said) if is_new
+  http-request set-var(sess.host) ${HOST} if is_new
+  http-request set-var(sess.site) var(sess.host) if is_new
+  http-request set-var(sess.site) str(${OWN_HOST}) if is_new is_address or is_new is_own_host
+  http-request set-var(sess.said) req.fhdr(host) if is_new
+  http-request set-var(txn.path) path,bytes(0,${MAX_LOGGED_PATH})
+  http-request set-var(txn.path) str(/) unless has_path
+  http-request set-var(txn.line) method,concat(" ",txn.path)
+  http-request set-var(txn.route) var(sess.site),concat(,txn.path,/),map_beg(${paths.routes})`
+}
+
+/**
+ * A plain request with a plain path for a service that is open to everybody goes at once. It needs no other rule, and
+ * what may need one goes through all of them.
+ */
+export function renderDirect(paths: HaproxyPaths): string {
+  return `  acl is_open var(txn.route) -m end || |${FLAGS.https}|
+  acl is_down ${NODE},map_str(${paths.nodes}) -m str down
+  acl is_over fc_pp_unique_id -m str over
   acl is_bound var(sess.bound) -m bool
+  acl is_odd path -m reg -i '${ODD}'
+  # Only HTTP/2 names the host in its address as well.
+  acl has_usual_form url -m beg /
+  acl has_usual_form fc_http_major 2
+  acl is_web_or_path url -m beg -i / http:// https://
+  acl has_session req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}'
+  acl has_session query -m reg -i '${SESSION_PATTERN}'
+  # Names, values and the address alone: a quick look that spares nearly all the exact one.
+  acl is_long_head internal.htx.data gt ${QUITE_LARGE}
+  http-request set-var(txn.direct) bool(true) if is_open is_repeatable has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_down
+  acl is_direct var(txn.direct) -m found
+  http-request set-log-level info if is_direct
+${renderStreamNote('if is_direct')}
+  http-request allow if is_direct`
+}
+
+/** Where programs may read the path in another way, it has to lead to the same rules in all of them. */
+export function renderRouting(paths: HaproxyPaths): string {
+  return `${NOTE_PLAIN}
   acl has_body req.fhdr(content-length) -m int gt 0
   acl has_body req.fhdr(transfer-encoding) -m found
-  acl is_odd path -m reg -i '${ODD}'
   acl is_short path,length le ${MAX_ODD_PATH}
-  http-request set-var(txn.site) var(txn.host)
-  http-request set-var(txn.site) str(${OWN_HOST}) if is_address or is_own_host
-  http-request set-var(txn.path) str(/)
-  http-request set-var(txn.path) path,bytes(0,${MAX_LOGGED_PATH}) if has_path
-  http-request set-var(txn.prefix) var(txn.path),bytes(0,${MAX_ROUTE_PATH})
-  http-request set-var(txn.key) var(txn.site),concat(,txn.prefix,/)
-  http-request set-var(txn.route) var(txn.key),map_beg(${paths.routes})
+  http-request set-var(txn.site) var(sess.site)
   http-request lua.compare_spellings if is_odd is_short
   ${renderReturn(paths, 'unknown')} unless { var(txn.route) -m found }
   http-request set-log-level info
-  http-request set-var(txn.id) var(txn.route),field(1,|)
-  http-request set-var(txn.node) var(txn.route),field(2,|)
   http-request set-var(txn.flags) var(txn.route),field(5,|)
   http-request set-var(txn.list) var(txn.route),field(6,|)
-  http-request set-var(txn.line) method,concat(" ",txn.path)
 ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}
-  # Names, values and the address alone: a quick look that spares nearly all the exact one.
-  acl is_long_head internal.htx.data gt ${QUITE_LARGE}
   http-request set-var(txn.length) url,length if is_long_head
 ${renderRefusal(paths, 'large', 'too-large', `is_long_head { req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}
 ${renderRefusal(paths, 'path', 'bad-request', 'is_odd !{ var(txn.spellings) -m str same }')}
-${renderStreamNote('if is_plain or is_repeatable !has_body or is_bound')}`
+${renderStreamNote(`if is_plain or is_repeatable !has_body or is_bound`, `if !{ var(txn.flags) -m sub ${FLAGS.agent} }`)}`
 }

@@ -65,7 +65,8 @@ core.register_action("log_upgrade", { "http-res" }, function(txn)
   local now = core.now()
   local time = now.sec * 1000 + now.usec // 1000
   txn:log(core.info, table.concat({
-    "U", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.id"), time, txn.f:src(), txn:get_var("txn.line")
+    "U", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.route"):match("^%d*"), time, txn.f:src(),
+    txn:get_var("txn.line")
   }, "|"))
 end)
 `
