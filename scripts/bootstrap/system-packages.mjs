@@ -25,6 +25,7 @@ const SETS = {
     git: 'git',
     apache2: 'apache2-bin',
     curl: 'curl',
+    dnsmasq: 'dnsmasq-base',
     openssl: 'openssl',
     pgrep: 'procps',
     'systemd-analyze': 'systemd',

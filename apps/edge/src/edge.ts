@@ -1,4 +1,5 @@
 import type { DataPlane } from '@postern/contract/edge'
+import { ownPortsOf } from '@postern/contract/settings'
 import type { Exec } from '@postern/host/exec'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
@@ -110,7 +111,12 @@ export function createEdge(options: EdgeOptions): Edge {
       listenPort: settings.POSTERN_TUNNEL_PORT,
       resolvConf: options.resolvConf,
     }),
-    nftables: createNftables({ ...tunnel, httpsPort: settings.POSTERN_HTTPS_PORT }),
+    nftables: createNftables({
+      ...tunnel,
+      httpsPort: settings.POSTERN_HTTPS_PORT,
+      portRange: settings.POSTERN_PORT_RANGE,
+      ownPorts: ownPortsOf(settings),
+    }),
     hasKernelChanged: kernel.takeChanges,
     lastGoodFile: paths.lastGood,
     observeMachine: () => observeMachine(settings, options.edgePorts()),

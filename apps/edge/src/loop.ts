@@ -180,9 +180,10 @@ export class Loop {
 
   /** Whether tunnel or firewall may differ from how the last apply left them. */
   async #mayHaveDrifted(): Promise<boolean> {
-    const { hasKernelChanged, wireguard } = this.#options
+    const { hasKernelChanged, wireguard, nftables } = this.#options
     const isUnchanged = !hasKernelChanged() && ++this.#unchangedChecks < UNCHANGED_CHECKS
-    if (isUnchanged && (await wireguard.isAsLeft().catch(() => false))) return false
+    const areAsLeft = async () => (await wireguard.isAsLeft()) && (await nftables.isAsLeft())
+    if (isUnchanged && (await areAsLeft().catch(() => false))) return false
     this.#unchangedChecks = 0
     return true
   }

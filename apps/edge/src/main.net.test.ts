@@ -11,6 +11,7 @@ import { makeRealCertificate } from '../test/certificate.ts'
 import { makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { type Lab, startLab } from '../test/lab.ts'
 import { pathsIn } from '../test/start-edge.ts'
+import { makeUdpRoute } from '../test/udp-lab.ts'
 import { openHaproxySocket } from './drivers/haproxy/runtime/socket.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
@@ -138,12 +139,14 @@ test('wherever in a change it is killed, the next one ends in the same place', a
 /** Differs from the given one in every section of services and nodes. */
 async function makeAnother(state: DesiredState): Promise<DesiredState> {
   const moved = makeRoute(1, { backend: { proto: 'http', host: null, port: 9090 } })
+  const { address: _, ...udp } = makeUdpRoute(3, 32_700, { blockedIps: ['192.0.2.7'] })
   return {
     ...state,
     peers: [{ ...makePeer(1), keepalive: 10 }, makePeer(2, { allowInternet: true })],
     routes: [moved, makeRoute(2, { allowedIps: ['192.0.2.0/24'] })],
+    ports: [udp],
     certificates: [...state.certificates, await makeRealCertificate(5, ['s2.example.com'])],
-    hashes: { ...state.hashes, 'peers:0': 'p2', 'routes:0': 'r2', 'certificate:5': 'c5' },
+    hashes: { ...state.hashes, 'peers:0': 'p2', 'routes:0': 'r2', 'ports:0': 't2', 'certificate:5': 'c5' },
   }
 }
 

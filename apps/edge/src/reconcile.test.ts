@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { holdState, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
+import { makeUdpRoute } from '../test/udp-lab.ts'
 import type { PartResult } from './drivers/part.ts'
 import { type ReconcileParts, reconcile } from './reconcile.ts'
 import { createTargetFinder } from './targets.ts'
@@ -19,6 +20,25 @@ it('makes the tunnel right also while HAProxy takes its time', async () => {
   const order: string[] = []
   await reconcile(partsThatRecord(order, 1500), holdState(makeState()), FULL)
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
+})
+
+it('tells the firewall of a UDP service that changes, not the tunnel, and of nothing else', async () => {
+  const order: string[] = []
+  const parts = partsThatRecord(order, 0)
+  const { address: _, ...udp } = makeUdpRoute(10, 32_670)
+  const stateOf = (port: number) =>
+    holdState(makeState({ ports: [{ ...udp, backend: { host: null, port } }] }))
+  const first = await reconcile(parts, stateOf(53), FULL)
+  order.length = 0
+  const scope = { tunnelAndFirewall: first.tunnelAndFirewall, isQuick: true }
+  const second = await reconcile(parts, stateOf(54), scope)
+  expect(order.sort()).toEqual(['haproxy', 'nftables'])
+  order.length = 0
+  const state = stateOf(54)
+  const third = await reconcile(parts, state, { ...scope, tunnelAndFirewall: second.tunnelAndFirewall })
+  order.length = 0
+  await reconcile(parts, state, { ...scope, tunnelAndFirewall: third.tunnelAndFirewall })
+  expect(order).toEqual(['haproxy'])
 })
 
 it('a machine that cannot be looked at is a problem, and ends nothing', async () => {
@@ -50,7 +70,11 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
       needsAnotherApply: () => false,
       check: () => Promise.resolve(ok),
     },
-    nftables: { apply: () => record('nftables'), remove: () => Promise.resolve() },
+    nftables: {
+      apply: () => record('nftables'),
+      isAsLeft: async () => true,
+      remove: () => Promise.resolve(),
+    },
     wireguard: {
       apply: () => record('wireguard'),
       isAsLeft: async () => true,

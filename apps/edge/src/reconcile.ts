@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EdgeCertificate, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
-import type { RouteSections } from '@postern/render/resolved-route'
+import { isPortRoute, type ResolvedPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
 import type { NftablesDriver } from './drivers/nftables/driver.ts'
 import type { PartResult } from './drivers/part.ts'
 import type { WireGuardDriver } from './drivers/tunnel/driver.ts'
-import { type HeldState, routesOf, rowsOf } from './held-state.ts'
+import { type HeldState, KINDS, routesOf, rowsOf } from './held-state.ts'
 import type { Machine } from './machine.ts'
 import type { Names } from './names.ts'
 import type { TargetFinder, Targets } from './targets.ts'
@@ -49,6 +49,8 @@ export interface Scope {
 export interface TunnelAndFirewall {
   wireguard: PartResult
   nftables: PartResult
+  /** The UDP services that the firewall was made for. */
+  udp: readonly ResolvedPortRoute[] | undefined
 }
 
 export interface Outcome {
@@ -73,8 +75,12 @@ export async function reconcile(
   state: HeldState,
   { tunnelAndFirewall: kept, isQuick }: Scope,
 ): Promise<Outcome> {
-  const haproxyApplied = applyHaproxy(parts, state, isQuick)
-  const tunnelAndFirewall = kept ?? (await applyTunnelAndFirewall(parts, state, haproxyApplied))
+  const targets = findTargets(parts, state)
+  const haproxyApplied = applyHaproxy(parts, state, targets, isQuick)
+  const udp = await targets.then(findUdp, () => undefined)
+  const tunnelAndFirewall = kept
+    ? await updateFirewall(parts, state, kept, udp)
+    : await applyTunnelAndFirewall(parts, state, udp, haproxyApplied)
   const haproxy = await haproxyApplied
   const { wireguard, nftables } = tunnelAndFirewall
   const dataPlane = { haproxy: haproxy.part, wireguard: wireguard.part, nftables: nftables.part }
@@ -105,20 +111,55 @@ function isAllRight({ haproxy, wireguard, nftables }: DataPlane): boolean {
 async function applyTunnelAndFirewall(
   parts: ReconcileParts,
   state: HeldState,
+  udp: readonly ResolvedPortRoute[] | undefined,
   haproxyApplied: Promise<unknown>,
 ): Promise<TunnelAndFirewall> {
   await Promise.race([haproxyApplied, delay(HEAD_START)])
-  const wanted = { settings: state.settings, peers: state.peers }
-  const nftables = await attempt(parts, 'nftables', () => parts.nftables.apply(wanted))
-  const wireguard = await attempt(parts, 'WireGuard', () => parts.wireguard.apply(wanted))
-  return { wireguard, nftables }
+  const { settings, peers } = state
+  const nftables = await applyFirewall(parts, state, udp)
+  const wireguard = await attempt(parts, 'WireGuard', () => parts.wireguard.apply({ settings, peers }))
+  return { wireguard, nftables, udp }
 }
 
-async function applyHaproxy(parts: ReconcileParts, state: HeldState, isQuick: boolean): Promise<PartResult> {
+function applyFirewall(
+  parts: ReconcileParts,
+  { settings, peers }: HeldState,
+  udp: readonly ResolvedPortRoute[] | undefined,
+): Promise<PartResult> {
+  return attempt(parts, 'nftables', () => parts.nftables.apply({ settings, peers, udp }))
+}
+
+/** A UDP service that changes is no reason to look at the tunnel. */
+async function updateFirewall(
+  parts: ReconcileParts,
+  state: HeldState,
+  kept: TunnelAndFirewall,
+  udp: readonly ResolvedPortRoute[] | undefined,
+): Promise<TunnelAndFirewall> {
+  const isSame = kept.udp?.length === udp?.length && udp?.every((route, index) => route === kept.udp?.[index])
+  if (!udp || isSame) return kept
+  return { ...kept, nftables: await applyFirewall(parts, state, udp), udp }
+}
+
+/** A row is the same object as long as nothing in it changes. */
+function findUdp({ sections }: Targets<Route | PortRoute>): ResolvedPortRoute[] {
+  const ports = [...sections].filter(([name]) => name.startsWith(KINDS.ports.prefix))
+  return ports
+    .flatMap(([, routes]) => routes)
+    .filter((route) => isPortRoute(route))
+    .filter(({ proto }) => proto === 'udp')
+}
+
+async function applyHaproxy(
+  parts: ReconcileParts,
+  state: HeldState,
+  targets: ReturnType<typeof findTargets>,
+  isQuick: boolean,
+): Promise<PartResult> {
   const { certificates, settings } = state
   const unresolved: Problem[] = []
   const result = await attempt(parts, 'HAProxy', async () => {
-    const { sections: routes, problems } = await findTargets(parts, state)
+    const { sections: routes, problems } = await targets
     unresolved.push(...problems)
     const found = await parts.haproxy.apply({ routes, certificates, settings, isQuick })
     parts.onRoutes(routes)

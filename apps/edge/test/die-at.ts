@@ -13,7 +13,7 @@ process.on('message', (steps) => {
   process.send?.('counting')
 })
 
-const LOOKS = /^(show|list|-j|-o)\b/
+const LOOKS = /^(show|list|-j|-o|-L|-E)\b/
 
 function countCalls(of: object, name: string, isLook: (...args: unknown[]) => boolean): void {
   const original = Reflect.get(of, name)

@@ -2,8 +2,9 @@ import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import { type Cidr, containsIp, findCidrs, formatCidr, mergeCidrs } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { NOT_THE_INTERNET } from '@postern/net/special'
+import { planUdp, UDP_SET_TYPES, type UdpService } from './udp.ts'
 
-/** The name of the sets, and what is in them: addresses or networks in their one spelling, sorted, no overlaps. */
+/** The name of the sets, and what is in them: addresses or networks in their one spelling, no overlaps. */
 export const SET_TYPES = {
   tunnel4: 'type ipv4_addr; flags interval',
   tunnel6: 'type ipv6_addr; flags interval',
@@ -11,16 +12,11 @@ export const SET_TYPES = {
   internet6: 'type ipv6_addr',
   private4: 'type ipv4_addr; flags interval',
   private6: 'type ipv6_addr; flags interval',
+  ...UDP_SET_TYPES,
 } as const
 export type SetName = keyof typeof SET_TYPES
-export const SET_NAMES: readonly SetName[] = [
-  'tunnel4',
-  'tunnel6',
-  'internet4',
-  'internet6',
-  'private4',
-  'private6',
-]
+// Object.keys knows no names.
+export const SET_NAMES = Object.keys(SET_TYPES) as readonly SetName[]
 
 export interface FirewallPlan {
   table: string
@@ -34,6 +30,7 @@ export interface FirewallInput {
   httpsPort: number
   settings: TunnelSettings
   peers: readonly Peer[]
+  udp: readonly UdpService[]
 }
 
 /** The table of the default interface is `postern`; others carry the interface in their name. */
@@ -63,6 +60,7 @@ export function planFirewall(input: FirewallInput): FirewallPlan {
       ),
       private4: mergeNetworks(shut, 4),
       private6: mergeNetworks(shut, 6),
+      ...planUdp(input.udp),
     },
   }
 }

@@ -21,7 +21,7 @@ const node = (changes: Partial<Peer> = {}): Peer => ({
   ...changes,
 })
 const plan = (peers: Peer[], tunnel = 'postern0') =>
-  planFirewall({ interface: tunnel, httpsPort: 443, settings, peers })
+  planFirewall({ interface: tunnel, httpsPort: 443, settings, peers, udp: [] })
 
 test('the table of the default interface has the plain name, others carry theirs', () => {
   expect(tableOf('postern0')).toBe('postern')
@@ -48,7 +48,7 @@ test('an address outside of the tunnel is nobody who may reach the internet', ()
 /** What nft would list after it has taken the text in. */
 function inForce(text: string): ObservedTable {
   const chains = text.split('  chain ').slice(1)
-  const sets = [...text.matchAll(/set (\w+) \{[^}]*?(?:elements = \{ ([^}]*) \})?; \}/g)]
+  const sets = [...text.matchAll(/(?:set|map) (\w+) \{[^}]*?(?:elements = \{ ([^}]*) \})?; \}/g)]
   return {
     chains: chains.map((chain) => {
       const [, name, hook, priority] = /^(\w+) .+?hook (\w+) priority (-?\d+)/s.exec(chain) ?? []
@@ -100,7 +100,7 @@ describe('the change', () => {
   })
 
   test('replaces the table when the port of HTTPS is another one', () => {
-    const other = planFirewall({ interface: 'postern0', httpsPort: 8443, settings, peers: [] })
+    const other = planFirewall({ interface: 'postern0', httpsPort: 8443, settings, peers: [], udp: [] })
     expect(renderFirewall(other, present)).toMatch(/^delete table/)
   })
 })

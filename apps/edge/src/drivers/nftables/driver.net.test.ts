@@ -23,11 +23,11 @@ const gateway = makePeer(3, {
   allowInternet: true,
 })
 const walk: NftablesWanted[] = [
-  { settings, peers: [plain] },
-  { settings, peers: [plain, guest, gateway] },
-  { settings, peers: [] },
-  { settings: { ...settings, tunnelNetwork4: '172.20.0.0/16' }, peers: [guest] },
-  { settings, peers: [gateway] },
+  { settings, peers: [plain], udp: [] },
+  { settings, peers: [plain, guest, gateway], udp: [] },
+  { settings, peers: [], udp: [] },
+  { settings: { ...settings, tunnelNetwork4: '172.20.0.0/16' }, peers: [guest], udp: [] },
+  { settings, peers: [gateway], udp: [] },
 ]
 
 describe('the table', () => {
@@ -51,13 +51,13 @@ describe('the table', () => {
     for (const [index, args] of disturbances.entries()) {
       await lab.must('nft', ...args)
       const next = (index * 2 + 1) % walk.length
-      await driver().apply(walk[next] ?? { settings, peers: [] })
+      await driver().apply(walk[next] ?? { settings, peers: [], udp: [] })
       expect(await world()).toBe(fresh[next])
     }
   })
 
   test('is made once: later changes leave its rules as they are', async () => {
-    await driver().apply({ settings, peers: [plain] })
+    await driver().apply({ settings, peers: [plain], udp: [] })
     const handles = async () =>
       [
         ...(await lab.must('nft', '-a', 'list', 'table', 'inet', table())).matchAll(/chain \w+|handle \d+/g),
@@ -71,8 +71,8 @@ describe('the table', () => {
         return lab.exec.run(program, args, options)
       },
     }
-    await driver(spy).apply({ settings, peers: [plain, { ...guest, allowInternet: true }] })
-    await driver(spy).apply({ settings, peers: [plain, guest] })
+    await driver(spy).apply({ settings, peers: [plain, { ...guest, allowInternet: true }], udp: [] })
+    await driver(spy).apply({ settings, peers: [plain, guest], udp: [] })
     expect(loads).toEqual([
       expect.stringMatching(
         /^add element inet \w+ internet4 \{ 10\.64\.0\.3 \}\nadd element .* \{ fd00:1:2::3 \}\n$/,
@@ -105,7 +105,7 @@ describe('the table', () => {
 
   test('leaves every other table alone, also when it goes', async () => {
     await lab.must('nft', 'add', 'table', 'inet', 'postern_other')
-    await driver().apply({ settings, peers: [] })
+    await driver().apply({ settings, peers: [], udp: [] })
     await driver().remove()
     expect(await lab.must('nft', 'list', 'tables')).toBe('table inet postern_other\n')
     await lab.must('nft', 'delete', 'table', 'inet', 'postern_other')
@@ -115,14 +115,14 @@ describe('the table', () => {
     await lab.must('nft', 'add', 'table', 'ip', 'docker')
     const chain = '{ type filter hook forward priority 0; policy drop; }'
     await lab.must('nft', 'add', 'chain', 'ip', 'docker', 'FORWARD', chain)
-    expect((await driver().apply({ settings, peers: [plain] })).problems).toEqual([])
-    const { part, problems } = await driver().apply({ settings, peers: [guest] })
+    expect((await driver().apply({ settings, peers: [plain], udp: [] })).problems).toEqual([])
+    const { part, problems } = await driver().apply({ settings, peers: [guest], udp: [] })
     expect(part.state).toBe('ok')
     expect(problems).toEqual([
       { scope: { kind: 'edge' }, message: expect.stringContaining('chain FORWARD of the table ip docker') },
     ])
     await lab.must('nft', 'add', 'rule', 'ip', 'docker', 'FORWARD', 'iifname', lab.interface, 'accept')
-    expect((await driver().apply({ settings, peers: [guest] })).problems).toEqual([])
+    expect((await driver().apply({ settings, peers: [guest], udp: [] })).problems).toEqual([])
     await lab.must('nft', 'delete', 'table', 'ip', 'docker')
   })
 
@@ -147,9 +147,9 @@ describe('the table', () => {
         'proto',
         'ra',
       )
-      await own.apply({ settings, peers: [plain] })
+      await own.apply({ settings, peers: [plain], udp: [] })
       expect(await read('ipv4/ip_forward')).toBe('0\n')
-      await own.apply({ settings, peers: [guest] })
+      await own.apply({ settings, peers: [guest], udp: [] })
       expect(await read('ipv4/ip_forward')).toBe('1\n')
       expect(await read('ipv6/conf/all/forwarding')).toBe('1\n')
       expect(await read('ipv6/conf/eth0/accept_ra')).toBe('2\n')
@@ -167,11 +167,11 @@ describe('the table', () => {
           ? lab.exec.run(program, args, options)
           : { code: 0, stdout: '', stderr: '' },
     }
-    await expect(driver(deaf).apply({ settings, peers: [plain] })).rejects.toThrow(
+    await expect(driver(deaf).apply({ settings, peers: [plain], udp: [] })).rejects.toThrow(
       'does not stay as it was set',
     )
-    await driver().apply({ settings, peers: [plain] })
-    await expect(driver(deaf).apply({ settings, peers: [guest] })).rejects.toThrow(
+    await driver().apply({ settings, peers: [plain], udp: [] })
+    await expect(driver(deaf).apply({ settings, peers: [guest], udp: [] })).rejects.toThrow(
       'does not stay as it was set',
     )
   })
@@ -186,7 +186,7 @@ describe('the table', () => {
           options,
         ),
     }
-    await expect(driver(unprivileged).apply({ settings, peers: [] })).rejects.toMatchObject({
+    await expect(driver(unprivileged).apply({ settings, peers: [], udp: [] })).rejects.toMatchObject({
       code: 'part_missing',
     })
   })

@@ -1,13 +1,26 @@
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import type { Exec } from '@postern/host/exec'
-import { planFirewall, tableOf } from '@postern/render/nftables/plan'
+import { type FirewallPlan, planFirewall, tableOf } from '@postern/render/nftables/plan'
 import { type ObservedTable, renderFirewall, renderFreshTable } from '@postern/render/nftables/table'
+import { UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
+import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
-import { enableForwarding } from './forwarding.ts'
-import { mentions, parseChains, parseTable } from './nft-json.ts'
+import { endFlows } from './flows.ts'
+import { countBytes, enableForwarding, routeToLoopback } from './forwarding.ts'
+import { mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
+import {
+  changedPorts,
+  findHeldPorts,
+  findUdpServices,
+  isInRange,
+  leadsToLoopback,
+  targetsOf,
+  type UdpOptions,
+  withFormerTargets,
+} from './udp.ts'
 
-export interface NftablesOptions {
+export interface NftablesOptions extends UdpOptions {
   exec: Exec
   interface: string
   httpsPort: number
@@ -16,11 +29,15 @@ export interface NftablesOptions {
 export interface NftablesWanted {
   settings: TunnelSettings
   peers: readonly Peer[]
+  /** Undefined: nobody knows where they lead just now, and they stay as they are. */
+  udp: readonly ResolvedPortRoute[] | undefined
 }
 
 export interface NftablesDriver {
   /** Makes our one table exact, from any state, and reads it back. @throws PartMissingError, PartFailedError */
   apply(wanted: NftablesWanted): Promise<PartResult>
+  /** Whether what no event tells of is still as at the last apply; it starts no program. */
+  isAsLeft(): Promise<boolean>
   remove(): Promise<void>
 }
 
@@ -28,30 +45,114 @@ const TIMEOUT = { timeoutMs: 10_000 }
 const ABSENT = /no such file or directory/i
 
 export function createNftables(options: NftablesOptions): NftablesDriver {
+  const { exec } = options
+  // The first apply also ends flows that a previous edge process did not come to.
+  let checksAllFlows = true
+  let left: { udp: readonly ResolvedPortRoute[]; found: string } | undefined
   return {
     async apply(wanted) {
-      const plan = planFirewall({ ...options, ...wanted })
+      left = undefined
+      const { services, problems, found } = await findUdpServices(options, wanted)
       const observed = await observeTable(options)
-      const change = renderFirewall(plan, observed)
-      if (change !== '') {
-        const failure = await load(options.exec, change)
-        // Somebody may have put in what a difference cannot take out.
-        if (failure) await loadOrThrow(options.exec, observed ? renderFreshTable(plan) : change)
-        if (renderFirewall(plan, await observeTable(options)) !== '')
-          throw new PartFailedError(`The table inet ${plan.table} does not stay as it was set.`)
-      }
-      const needsInternet = wanted.peers.some((peer) => peer.allowInternet)
-      if (needsInternet) await enableForwarding(options.exec)
-      return {
-        part: { state: 'ok', detail: 'nftables' },
-        problems: needsInternet ? await findForeignDrops(options) : [],
-      }
+      const plan = planFor(options, wanted, services, observed)
+      // Former targets stay until no flow leads to them: an edge that is killed in between finds them.
+      const changed = await makeTable(options, withFormerTargets(plan, observed), observed)
+      const failure = wanted.udp && (await endTheirFlows(plan, observed, services))
+      await makeTable(options, plan, changed)
+      await routeToLoopback(exec, services.some(leadsToLoopback))
+      if (services.length > 0) await countBytes(exec)
+      const drops = await letForward(options, wanted, services)
+      if (failure) throw failure
+      if (wanted.udp) left = { udp: wanted.udp, found }
+      return { part: { state: 'ok', detail: 'nftables' }, problems: [...problems, ...drops] }
+    },
+    async isAsLeft() {
+      return (
+        left === undefined || (!checksAllFlows && left.found === (await findHeldPorts(exec, left.udp)).join())
+      )
     },
     async remove() {
       const table = tableOf(options.interface)
-      if (await observeTable(options)) await loadOrThrow(options.exec, `delete table inet ${table}\n`)
+      await routeToLoopback(exec, false)
+      if (await observeTable(options)) await loadOrThrow(exec, `delete table inet ${table}\n`)
     },
   }
+
+  /** @returns why they cannot be ended, if so */
+  async function endTheirFlows(
+    plan: FirewallPlan,
+    observed: ObservedTable | undefined,
+    services: readonly UdpService[],
+  ): Promise<Error | undefined> {
+    const ports = checksAllFlows || !observed ? null : changedPorts(plan, observed)
+    const targets = targetsOf(withFormerTargets(plan, observed))
+    checksAllFlows &&= targets.size > 0
+    if (ports?.size === 0 || targets.size === 0) return undefined
+    checksAllFlows = true
+    const check = {
+      exec,
+      services,
+      targets,
+      ports,
+      isServicePort: (port: number) => isInRange(options, port),
+    }
+    try {
+      checksAllFlows = !(await endFlows(check))
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error : new PartFailedError(String(error))
+    }
+  }
+}
+
+function planFor(
+  options: NftablesOptions,
+  wanted: NftablesWanted,
+  services: readonly UdpService[],
+  observed: ObservedTable | undefined,
+): FirewallPlan {
+  const plan = planFirewall({ ...options, ...wanted, udp: services })
+  if (wanted.udp) return plan
+  const present = UDP_SET_NAMES.map((name) => [name, observed?.sets[name] ?? []])
+  return { ...plan, sets: { ...plan.sets, ...Object.fromEntries(present) } }
+}
+
+/** @returns the table as it is then in force */
+async function makeTable(
+  options: NftablesOptions,
+  plan: FirewallPlan,
+  observed: ObservedTable | undefined,
+): Promise<ObservedTable | undefined> {
+  const change = renderFirewall(plan, observed)
+  if (change === '') return observed
+  const failure = await load(options.exec, change)
+  // Somebody may have put in what a difference cannot take out.
+  if (failure) await loadOrThrow(options.exec, observed ? renderFreshTable(plan) : change)
+  const after = await observeTable(options)
+  if (renderFirewall(plan, after) === '') return after
+  throw new PartFailedError(`The table inet ${plan.table} does not stay as it was set.`)
+}
+
+/** @returns what keeps the packets from being forwarded */
+async function letForward(
+  options: NftablesOptions,
+  { peers }: NftablesWanted,
+  services: readonly UdpService[],
+): Promise<Problem[]> {
+  const needsInternet = peers.some((peer) => peer.allowInternet)
+  const forwarded = services.filter((service) => !leadsToLoopback(service))
+  if (!needsInternet && forwarded.length === 0) return []
+  await enableForwarding(options.exec)
+  const drops = await findForeignDrops(options)
+  const say = (scope: Problem['scope'], whom: string) =>
+    drops.map(({ family, table, name }) => ({
+      scope,
+      message: `The chain ${name} of the table ${family} ${table} (made by another program, as Docker or ufw do) drops forwarded packets: ${whom} until it lets those of ${options.interface} pass.`,
+    }))
+  return [
+    ...(needsInternet ? say({ kind: 'edge' }, 'nodes do not reach the internet') : []),
+    ...forwarded.flatMap(({ id }) => say({ kind: 'service', id }, 'visitors do not reach this service')),
+  ]
 }
 
 async function observeTable(options: NftablesOptions): Promise<ObservedTable | undefined> {
@@ -75,19 +176,19 @@ async function loadOrThrow(exec: Exec, change: string): Promise<void> {
 }
 
 /** Docker, ufw and others drop what they do not know; what another table drops, ours cannot bring back. */
-async function findForeignDrops(options: NftablesOptions): Promise<Problem[]> {
+async function findForeignDrops(options: NftablesOptions): Promise<NftChain[]> {
   const { code, stdout, stderr } = await options.exec.run('nft', ['-j', 'list', 'chains'], TIMEOUT)
   if (code !== 0) throw errorFrom('nft', stderr)
-  const drops = parseChains(stdout).filter(
+  const suspects = parseChains(stdout).filter(
     (chain) =>
       chain.hook === 'forward' && chain.policy === 'drop' && chain.table !== tableOf(options.interface),
   )
-  const problems: Problem[] = []
-  for (const { family, table, name } of drops) {
-    const listing = await options.exec.run('nft', ['-j', 'list', 'chain', family, table, name], TIMEOUT)
-    if (listing.code === 0 && mentions(listing.stdout, options.interface)) continue
-    const message = `The chain ${name} of the table ${family} ${table} (made by another program, as Docker or ufw do) drops forwarded packets: nodes do not reach the internet until it lets those of ${options.interface} pass.`
-    problems.push({ scope: { kind: 'edge' }, message })
+  const drops: NftChain[] = []
+  for (const chain of suspects) {
+    // A chain that it jumps to may be the one that lets ours pass.
+    const args = ['-j', 'list', 'table', chain.family, chain.table]
+    const listing = await options.exec.run('nft', args, TIMEOUT)
+    if (listing.code !== 0 || !mentions(listing.stdout, options.interface)) drops.push(chain)
   }
-  return problems
+  return drops
 }

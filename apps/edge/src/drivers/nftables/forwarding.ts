@@ -4,6 +4,9 @@ import { parseRoutes } from '../tunnel/ip-json.ts'
 
 const TIMEOUT = { timeoutMs: 5000 }
 const IPV4 = '/proc/sys/net/ipv4/ip_forward'
+const LOOPBACK = '/proc/sys/net/ipv4/conf/all/route_localnet'
+const OURS = '2'
+const COUNTING = '/proc/sys/net/netfilter/nf_conntrack_acct'
 const IPV6 = '/proc/sys/net/ipv6/conf/all/forwarding'
 
 /**
@@ -15,6 +18,21 @@ export async function enableForwarding(exec: Exec): Promise<void> {
   if ((await readSysctl(exec, IPV6)) === undefined) return
   await keepRouterAdvertisements(exec)
   await writeSysctl(exec, IPV6, '1')
+}
+
+/**
+ * Lets what comes from outside reach 127.0.0.0/8 of this machine, against which the table guards it, or takes that
+ * away again. Any number but 0 means yes to the kernel; ours says that nobody else has set it.
+ * @throws PartMissingError, PartFailedError
+ */
+export async function routeToLoopback(exec: Exec, isWanted: boolean): Promise<void> {
+  const value = await readSysctl(exec, LOOPBACK)
+  if (isWanted ? value === '0' : value === OURS) await writeSysctl(exec, LOOPBACK, isWanted ? OURS : '0')
+}
+
+/** Lets connection tracking count bytes; of flows that are there already it does not. */
+export async function countBytes(exec: Exec): Promise<void> {
+  if ((await readSysctl(exec, COUNTING)) === '0') await writeSysctl(exec, COUNTING, '1')
 }
 
 /** A forwarding kernel ignores router advertisements unless told otherwise, and would lose its own way out. */

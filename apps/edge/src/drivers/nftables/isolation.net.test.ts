@@ -3,6 +3,7 @@ import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makePeer, makeSettings } from '../../../test/factories.ts'
 import { type Lab, startLab } from '../../../test/lab.ts'
+import { makeUdpRoute } from '../../../test/udp-lab.ts'
 import { createNftables } from './driver.ts'
 
 /**
@@ -92,8 +93,9 @@ async function reaches(ask: () => Promise<string>, as?: string): Promise<void> {
   if (as) expect(seen).toBe(as)
 }
 
-const driver = () => createNftables({ exec: edge.exec, interface: edge.interface, httpsPort: 443 })
-const apply = (...peers: (typeof plain)[]) => driver().apply({ settings, peers })
+const portRange = { from: 32_660, to: 32_760 }
+const driver = () => createNftables({ exec: edge.exec, interface: edge.interface, httpsPort: 443, portRange })
+const apply = (...peers: (typeof plain)[]) => driver().apply({ settings, peers, udp: [] })
 
 test('a node reaches HTTPS and ping of the edge, and nothing else of it', async () => {
   await apply(plain, guest)
@@ -131,6 +133,23 @@ test('nodes do not reach each other through the edge, nor does the outside reach
   await driver().remove()
   // Without the table they all do: it is the table that keeps them apart.
   for (const way of ways) await reaches(way)
+})
+
+test('a UDP service opens its port of its node to visitors, and nothing else either way', async () => {
+  const service = makeUdpRoute(10, 32_670)
+  await driver().apply({ settings, peers: [plain, third], udp: [service] })
+  await reaches(() => udp(world, INTERNET, '198.51.100.1', 32_670))
+  const ways = [
+    () => udp(world, INTERNET, plain.address4, 53),
+    () => udp(world, INTERNET, plain.address4, 67),
+    () => udp(world, INTERNET, '198.51.100.1', 32_671),
+    () => tcp(world, INTERNET, plain.address4, 22),
+    () => udp(nodes, plain.address4, INTERNET, 53),
+    () => udp(nodes, plain.address4, third.address4, 53),
+    () => udp(other, third.address4, '198.51.100.1', 32_670),
+    () => udp(other, third.address4, '10.64.0.1', 32_670),
+  ]
+  for (const way of ways) expect(await way()).toBe('nothing')
 })
 
 test('taking the internet away cuts what runs', async () => {

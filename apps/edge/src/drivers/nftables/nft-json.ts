@@ -1,4 +1,4 @@
-import { type Cidr, findCidr, parseCidr } from '@postern/net/cidr'
+import { type Cidr, findCidr, formatCidr, parseCidr } from '@postern/net/cidr'
 import { findIp, formatIp, type Ip } from '@postern/net/ip'
 import { mergeNetworks, SET_NAMES, type SetName } from '@postern/render/nftables/plan'
 import type { ObservedTable } from '@postern/render/nftables/table'
@@ -6,11 +6,16 @@ import * as z from 'zod/mini'
 
 /** What `nft -j` prints, as far as we read it. */
 
-const Element = z.union([
+const Part = z.union([
   z.string(),
+  z.number(),
   z.object({ prefix: z.object({ addr: z.string(), len: z.number() }) }),
   z.object({ range: z.array(z.string()) }),
 ])
+type Part = z.infer<typeof Part>
+const Concat = z.object({ concat: z.array(Part) })
+/** An element of a set, or one of a map with where it leads. */
+const Element = z.union([Part, Concat, z.tuple([Part, Concat])])
 type Element = z.infer<typeof Element>
 
 const Chain = z.object({
@@ -26,7 +31,14 @@ export type NftChain = z.infer<typeof Chain>
 const Rule = z.object({ chain: z.string(), comment: z.optional(z.string()), expr: z.unknown() })
 const NftSet = z.object({ name: z.string(), elem: z.optional(z.array(Element)) })
 const Listing = z.object({
-  nftables: z.array(z.object({ chain: z.optional(Chain), rule: z.optional(Rule), set: z.optional(NftSet) })),
+  nftables: z.array(
+    z.object({
+      chain: z.optional(Chain),
+      rule: z.optional(Rule),
+      set: z.optional(NftSet),
+      map: z.optional(NftSet),
+    }),
+  ),
 })
 
 /** @throws SyntaxError or ZodError when the text is something else. */
@@ -39,7 +51,7 @@ export function parseTable(json: string): ObservedTable {
     return [{ head: `${chain.name} ${chain.hook} ${chain.prio} ${chain.policy}`, comments }]
   })
   const sets: ObservedTable['sets'] = {}
-  for (const { set } of nftables) {
+  for (const { map, set = map } of nftables) {
     const name = SET_NAMES.find((each) => each === set?.name)
     if (name && set) sets[name] = spell(name, set.elem ?? [])
   }
@@ -57,22 +69,46 @@ export function mentions(json: string, name: string): boolean {
   return nftables.some((item) => item.rule && JSON.stringify(item.rule.expr).includes(`"${name}"`))
 }
 
+/** The elements in the spelling of the plan. */
 function spell(name: SetName, elements: readonly Element[]): string[] {
-  if (name === 'internet4' || name === 'internet6')
-    return elements.flatMap((element) => {
-      const ip = typeof element === 'string' ? findIp(element) : undefined
-      return ip ? [formatIp(ip)] : []
-    })
+  if (!NETWORKS.test(name)) return elements.flatMap(spellElement)
   return mergeNetworks(elements.flatMap(toNetworks), name.endsWith('4') ? 4 : 6)
 }
 
-function toNetworks(element: Element): Cidr[] {
-  if (typeof element === 'string') return [parseCidr(element)]
-  if ('prefix' in element) {
-    const network = findCidr(`${element.prefix.addr}/${element.prefix.len}`)
+/** Sets of plain networks, which the kernel joins where they touch. */
+const NETWORKS = /^(tunnel|private)[46]$/
+
+/** @returns more than one for a range */
+function spellElement(element: Element): string[] {
+  if (Array.isArray(element)) {
+    const [[key], [target]] = [spellPart(element[0]), spellConcat(element[1])]
+    return [`${key} : ${target}`]
+  }
+  return typeof element === 'object' && 'concat' in element ? spellConcat(element) : spellPart(element)
+}
+
+/** A visitor's network is the last part and has a length in any case; a target begins with its address. */
+function spellConcat({ concat: [first = '', second = ''] }: z.infer<typeof Concat>): string[] {
+  const isTarget = typeof first === 'string'
+  const seconds = isTarget ? spellPart(second) : toNetworks(second).map(formatCidr)
+  return spellPart(first).flatMap((start) => seconds.map((end) => `${start} . ${end}`))
+}
+
+function spellPart(part: Part): string[] {
+  if (typeof part === 'number') return [String(part)]
+  if (typeof part !== 'string') return toNetworks(part).map(formatCidr)
+  const ip = findIp(part)
+  return ip ? [formatIp(ip)] : [part]
+}
+
+function toNetworks(part: Element): Cidr[] {
+  if (typeof part === 'string') return [parseCidr(part)]
+  if (typeof part === 'number' || Array.isArray(part)) return []
+  if ('prefix' in part) {
+    const network = findCidr(`${part.prefix.addr}/${part.prefix.len}`)
     return network ? [network] : []
   }
-  const [from, to] = element.range.map(findIp)
+  const [from, to] = 'range' in part ? part.range.map(findIp) : []
   return from && to ? rangeToNetworks(from, to) : []
 }
 

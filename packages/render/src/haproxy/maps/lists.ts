@@ -1,6 +1,6 @@
 import type { Route } from '@postern/contract/desired-state'
 import { type Cidr, containsIp, findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
-import { findIp } from '@postern/net/ip'
+import { findIp, type Ip } from '@postern/net/ip'
 
 type Lists = Pick<Route, 'allowedIps' | 'blockedIps'>
 
@@ -39,12 +39,21 @@ export function renderList(lists: Lists, digest: Digest): RenderedList {
 export function isAllowed(lists: Lists, address: string): boolean {
   const parsed = parseLists(lists)
   const ip = findIp(address)
-  if (!parsed || !ip) return false
-  if (parsed.blocked.some((cidr) => containsIp(cidr, ip))) return false
-  return parsed.allowed.length === 0 || parsed.allowed.some((cidr) => containsIp(cidr, ip))
+  return parsed !== undefined && ip !== undefined && isAdmitted(parsed, ip)
 }
 
-function parseLists(lists: Lists): { allowed: Cidr[]; blocked: Cidr[] } | undefined {
+export function isAdmitted({ allowed, blocked }: ParsedLists, ip: Ip): boolean {
+  if (blocked.some((cidr) => containsIp(cidr, ip))) return false
+  return allowed.length === 0 || allowed.some((cidr) => containsIp(cidr, ip))
+}
+
+/** The networks of both lists without overlaps; undefined when an entry cannot be read. */
+export interface ParsedLists {
+  allowed: readonly Cidr[]
+  blocked: readonly Cidr[]
+}
+
+export function parseLists(lists: Lists): ParsedLists | undefined {
   const allowed = parseAll(lists.allowedIps)
   const blocked = parseAll(lists.blockedIps)
   return allowed && blocked && { allowed, blocked }

@@ -1,0 +1,112 @@
+import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import type { Problem } from '@postern/contract/edge'
+import type { Exec } from '@postern/host/exec'
+import { findIp } from '@postern/net/ip'
+import type { PortSpan } from '@postern/render/haproxy/options'
+import type { FirewallPlan } from '@postern/render/nftables/plan'
+import type { ObservedTable } from '@postern/render/nftables/table'
+import { findUdpService, UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
+import type { ResolvedPortRoute } from '@postern/render/resolved-route'
+
+export interface UdpOptions {
+  /** Where UDP services may be, without ports of the installation itself; default: nowhere. */
+  portRange?: PortSpan
+  ownPorts?: readonly number[]
+}
+
+interface UdpWanted {
+  settings: TunnelSettings
+  peers: readonly Peer[]
+  udp: readonly ResolvedPortRoute[] | undefined
+}
+
+interface FoundServices {
+  services: UdpService[]
+  problems: Problem[]
+  /** The ports among theirs that another program holds, as text. */
+  found: string
+}
+
+/** The UDP services that can be carried, and why others cannot. */
+export async function findUdpServices(
+  options: UdpOptions & { exec: Exec },
+  { udp = [], settings, peers }: UdpWanted,
+): Promise<FoundServices> {
+  const held = await findHeldPorts(options.exec, udp)
+  const services: UdpService[] = []
+  const problems: Problem[] = []
+  for (const route of udp) {
+    const service = findUdpService(route, peers, settings)
+    if (!service) continue
+    // Two at one port would make nft refuse everything.
+    const isTaken = held.includes(route.port) || services.some(({ port }) => port === route.port)
+    const isPossible = isInRange(options, route.port) && !isTaken
+    if (isPossible) services.push(service)
+    const message = isPossible ? whyUnreached(service, settings) : whyImpossible(options, route.port)
+    if (message) problems.push({ scope: { kind: 'service', id: route.id }, message })
+  }
+  return { services, problems, found: held.join() }
+}
+
+export function isInRange({ portRange, ownPorts = [] }: UdpOptions, port: number): boolean {
+  return portRange !== undefined && portRange.from <= port && port <= portRange.to && !ownPorts.includes(port)
+}
+
+function whyImpossible(options: UdpOptions, port: number): string {
+  const { portRange } = options
+  if (isInRange(options, port)) return `Port ${port} is held by another program on this machine`
+  const range = portRange ? `, ${portRange.from}-${portRange.to}` : ''
+  return `Port ${port} is outside the range of this server${range}. Give the service another port.`
+}
+
+/** Where the public host is a name, it may have addresses of both kinds. */
+function whyUnreached({ target4, target6 }: UdpService, { publicHost }: TunnelSettings): string | undefined {
+  const family = findIp(publicHost)?.family
+  if (family === undefined || (family === 4 ? target4 : target6)) return undefined
+  const other = family === 4 ? 6 : 4
+  return `Visitors come to ${publicHost} by IPv${family}, and this service's backend has only an IPv${other} address.`
+}
+
+/** The ports of enabled services among those that programs of this machine hold, also for connections of their own. */
+export async function findHeldPorts(
+  exec: Exec,
+  udp: readonly Pick<ResolvedPortRoute, 'enabled' | 'port'>[],
+): Promise<number[]> {
+  const wanted = udp.filter(({ enabled }) => enabled)
+  if (wanted.length === 0) return []
+  const tables = await Promise.all(['udp', 'udp6'].map((name) => exec.readFile(`/proc/net/${name}`)))
+  const held = new Set(tables.flatMap((table) => (table ?? '').split('\n').map(localPort)))
+  return wanted.map(({ port }) => port).filter((port) => held.has(port))
+}
+
+/** A line is like `  12: 00000000:7F94 00000000:0000 07 …`. */
+function localPort(line: string): number {
+  return Number.parseInt(line.trim().split(/\s+/, 2)[1]?.split(':')[1] ?? '', 16)
+}
+
+export function leadsToLoopback({ target4 }: UdpService): boolean {
+  return target4?.startsWith('127.') ?? false
+}
+
+/** All targets in the sets of a plan. */
+export function targetsOf({ sets }: FirewallPlan): Set<string> {
+  return new Set([...sets.targets4, ...sets.targets6])
+}
+
+export function withFormerTargets(plan: FirewallPlan, observed: ObservedTable | undefined): FirewallPlan {
+  const both = (name: 'targets4' | 'targets6') => [
+    ...new Set([...plan.sets[name], ...(observed?.sets[name] ?? [])]),
+  ]
+  return { ...plan, sets: { ...plan.sets, targets4: both('targets4'), targets6: both('targets6') } }
+}
+
+/** The ports of services of which anything in force differs from the plan. */
+export function changedPorts(plan: FirewallPlan, observed: ObservedTable): Set<number> {
+  const ports = new Set<number>()
+  for (const name of UDP_SET_NAMES) {
+    if (name === 'targets4' || name === 'targets6') continue
+    const [wanted, present] = [new Set(plan.sets[name]), new Set(observed.sets[name])]
+    for (const element of wanted.symmetricDifference(present)) ports.add(Number.parseInt(element, 10))
+  }
+  return ports
+}

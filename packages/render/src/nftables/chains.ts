@@ -1,0 +1,124 @@
+import type { FirewallPlan } from './plan.ts'
+
+export interface Chain {
+  name: string
+  type: 'filter' | 'nat'
+  hook: string
+  priority: number
+  rules: string[]
+}
+
+/** Before connection tracking. */
+const RAW = -300
+const DESTINATION_NAT = -100
+/** Before the chains of other programs (priority 0), so that what we drop costs nothing more. */
+const FILTER = -10
+const SOURCE_NAT = 100
+
+/** They are made once: what changes is in the sets. */
+export function chainsOf(plan: FirewallPlan): Chain[] {
+  return [
+    filterOf('input', FILTER, inputRules(plan)),
+    filterOf('forward', FILTER, forwardRules(plan)),
+    translationOf('postrouting', SOURCE_NAT, sourceRules(plan)),
+    ...visitorChains('prerouting', `iifname != "${plan.interface}" fib daddr type local`),
+    ...visitorChains('output', 'fib daddr type local'),
+    ...loopbackChains(),
+  ]
+}
+
+function filterOf(hook: string, priority: number, rules: string[], name = hook): Chain {
+  return { name, type: 'filter', hook, priority, rules }
+}
+
+function translationOf(hook: string, priority: number, rules: string[], name = hook): Chain {
+  return { name, type: 'nat', hook, priority, rules }
+}
+
+/** Of a flow that we led to the target of a UDP service; never one that a node began. */
+const TO_TARGET = ['ip daddr . udp dport @targets4', 'ip6 daddr . udp dport @targets6'].map(
+  (target) => `ct status dnat ${target}`,
+)
+const FROM_TARGET = ['ip saddr . udp sport @targets4', 'ip6 saddr . udp sport @targets6'].map(
+  (target) => `ct direction reply ct status dnat ${target}`,
+)
+
+/**
+ * Nodes may open HTTPS at the edge and ping it, each from its own address in the tunnel, which WireGuard holds it
+ * to. From the networks behind a gateway comes only what answers the edge: not even the rest of a connection that
+ * began elsewhere, or an accomplice outside could begin it.
+ */
+function inputRules({ interface: name, httpsPort }: FirewallPlan): string[] {
+  return [
+    `iifname != "${name}" accept`,
+    'ct direction reply ct state established,related ip daddr @tunnel4 accept',
+    'ct direction reply ct state established,related ip6 daddr @tunnel6 accept',
+    // Visitors on this machine keep its other addresses.
+    ...FROM_TARGET.map((answer) => `${answer} accept`),
+    'ip saddr != @tunnel4 drop',
+    'ip6 saddr != @tunnel6 drop',
+    'icmp type echo-request accept',
+    'icmpv6 type echo-request accept',
+    `tcp dport ${httpsPort} accept`,
+    'drop',
+  ]
+}
+
+/** Some nodes may reach the internet, and visitors the targets of UDP services; nothing else passes the tunnel. */
+function forwardRules({ interface: name }: FirewallPlan): string[] {
+  const outward = `iifname "${name}" oifname != "${name}"`
+  const inward = `iifname != "${name}" oifname "${name}"`
+  return [
+    `iifname != "${name}" oifname != "${name}" accept`,
+    `oifname "${name}" tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu`,
+    `${outward} ip saddr @internet4 ip daddr != @private4 accept`,
+    `${outward} ip6 saddr @internet6 ip6 daddr != @private6 accept`,
+    // Only while the node may, and while it is a target: taking that away also cuts what runs.
+    `${inward} ip daddr @internet4 ct state established,related accept`,
+    `${inward} ip6 daddr @internet6 ct state established,related accept`,
+    ...TO_TARGET.map((visit) => `${inward} ct direction original ${visit} accept`),
+    ...FROM_TARGET.map((answer) => `${outward} ${answer} accept`),
+    'drop',
+  ]
+}
+
+function sourceRules({ interface: name }: FirewallPlan): string[] {
+  return [
+    `oifname != "${name}" ip saddr @internet4 ip daddr != @private4 masquerade`,
+    `oifname != "${name}" ip6 saddr @internet6 ip6 daddr != @private6 masquerade`,
+    // A target must answer by this machine.
+    ...TO_TARGET.map((visit) => `oifname != "lo" ${visit} masquerade`),
+  ]
+}
+
+/**
+ * The way of a UDP service's visitors, who come from outside or are on this machine. The lists hold for each packet,
+ * not just for the first of a flow; an answer to this machine is no visitor.
+ */
+function visitorChains(hook: string, visitor: string): Chain[] {
+  const asks = `${visitor} ct direction original`
+  const lists = [
+    `${asks} udp dport . ip saddr @blocked4 drop`,
+    `${asks} udp dport . ip6 saddr @blocked6 drop`,
+    `${asks} udp dport @limited udp dport . ip saddr != @allowed4 drop`,
+    `${asks} udp dport @limited udp dport . ip6 saddr != @allowed6 drop`,
+  ]
+  const ways = [`${visitor} dnat ip to udp dport map @udp4`, `${visitor} dnat ip6 to udp dport map @udp6`]
+  return [
+    filterOf(hook, DESTINATION_NAT - 10, lists, `${hook}_lists`),
+    translationOf(hook, DESTINATION_NAT, ways, `${hook}_udp`),
+  ]
+}
+
+/**
+ * Where a service leads to 127.0.0.1, the edge lets the kernel route to it (drivers/nftables/forwarding.ts). Nothing
+ * of that network comes from a wire or leaves by one but what was translated.
+ */
+function loopbackChains(): Chain[] {
+  const arriving = ['daddr', 'saddr'].map((side) => `iifname != "lo" ip ${side} 127.0.0.0/8 drop`)
+  const leaving = ['oifname != "lo" ip saddr 127.0.0.0/8 drop']
+  return [
+    filterOf('prerouting', RAW, arriving, 'prerouting_loopback'),
+    filterOf('postrouting', SOURCE_NAT + 10, leaving, 'postrouting_loopback'),
+  ]
+}
