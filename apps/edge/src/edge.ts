@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
+import { createFlowLog } from './drivers/nftables/flow-log.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
@@ -98,6 +99,7 @@ export function createEdge(options: EdgeOptions): Edge {
     onChange: () => loop.requestApply(),
   })
   const kernel = createKernelWatch(exec)
+  const flowLog = createFlowLog({ exec, now, random, onLine: (line) => rings.push(line) })
   const loop = new Loop({
     settings,
     haproxy,
@@ -124,7 +126,10 @@ export function createEdge(options: EdgeOptions): Edge {
     fetchState: (known) => link.fetchState(known),
     report: (report) => link.send({ type: 'report', report }),
     onState: (state) => peers.setPeers(state.peers),
-    onRoutes: (routes) => backends.setRoutes(routes),
+    onRoutes: (routes) => {
+      backends.setRoutes(routes)
+      flowLog.setRoutes(routes)
+    },
     onReady: options.onReady,
   })
   return {
@@ -138,6 +143,7 @@ export function createEdge(options: EdgeOptions): Edge {
       tellingNodes.close()
       await loop.close()
       await tellingNodes.idle()
+      flowLog.close()
       kernel.close()
       names.close()
       rings.close()

@@ -202,7 +202,7 @@ interface Visit {
   request: string | undefined
 }
 
-function textOf({ time, source, request = '' }: Visit, level: string, rest: string): string {
+export function textOf({ time, source, request = '' }: Visit, level: string, rest: string): string {
   const at = new Date(Number(time ?? 0)).toISOString()
   const asked = request.replace(/"/g, '%22').replace(/[^\x20-\x7e]/g, '?')
   return `[${level}] ${at} ${bareSource(source)} "${asked.slice(0, 1500)}" ${rest}`
@@ -213,7 +213,7 @@ function bareSource(source = ''): string {
   return source.replace(/^::ffff:(?=[\d.]+$)/, '')
 }
 
-function formatSize(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes}B`
   const units = ['KB', 'MB', 'GB', 'TB']
   let value = bytes / 1000
@@ -225,7 +225,7 @@ function formatSize(bytes: number): string {
   return `${value.toFixed(1)}${units[unit]}`
 }
 
-function formatDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms}ms`
   const seconds = Math.floor(ms / 1000)
   if (seconds < 60) return `${(ms / 1000).toFixed(1)}s`
