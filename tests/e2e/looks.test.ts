@@ -24,6 +24,13 @@ const scenes: Scene[] = [
   { name: 'node-form', path: () => '/nodes', act: openNodeForm, shows: 'Act as a network gateway' },
   { name: 'node-ready', path: () => '/nodes', act: createNode, shows: 'Your Node is Ready' },
   { name: 'http-form', path: () => `/nodes/${office}`, act: openServiceForm, shows: 'Blocked IPs' },
+  { name: 'tcp-form', path: () => `/nodes/${office}`, act: openPortForm, shows: 'Enable SSL Termination' },
+  {
+    name: 'tcp-info',
+    path: () => `/nodes/${office}`,
+    act: openPortInfo,
+    shows: 'tcp://192.168.7.20:1883',
+  },
   {
     name: 'service-info',
     path: () => `/nodes/${office}`,
@@ -81,6 +88,10 @@ async function furnish(): Promise<void> {
     const message = 'The name wiki.lan cannot be resolved by the DNS of the gateway'
     if (name === 'wiki') await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
   }
+  const domain = 'grafana.example.com'
+  await api.publishPort(office, { name: 'mqtt', domain, ssl: true, backendHost: '192.168.7.20' })
+  const dns = { name: 'dns', proto: 'udp', backendHost: '192.168.7.1', backendPort: 53 } as const
+  await api.publishPort(office, { ...dns, allowedIps: ['198.51.100.0/24'] })
   const now = Date.now()
   const seen = (nodeId: number, age: number, rx: number, tx: number, reachable = true) => {
     return { nodeId, latestHandshake: now - age, rx, tx, clientIp: '203.0.113.7', reachable }
@@ -127,6 +138,20 @@ async function openServiceForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add Service' }).first().click()
   await page.getByLabel(label('Service Name')).fill('printer')
   await page.getByLabel(label('Hostname/IP')).fill('192.168.7.40')
+}
+
+async function openPortForm(page: Page): Promise<void> {
+  await page
+    .getByRole('region', { name: 'TCP Services' })
+    .getByRole('button', { name: 'Add Service' })
+    .click()
+  await page.getByLabel(label('Service Name')).fill('mail')
+  await page.getByLabel('Enable SSL Termination').check()
+}
+
+async function openPortInfo(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for mqtt' }).click()
+  await page.getByRole('menuitem', { name: 'Info' }).click()
 }
 
 async function openInfo(page: Page): Promise<void> {
