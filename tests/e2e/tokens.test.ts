@@ -150,6 +150,8 @@ describe('the card', () => {
     const visit = await site.open('/')
     visit.forgive(/Failed to load resource/)
     const { page } = visit
+    // Nothing but the button loads it again.
+    await page.route('**/api/hints/stream*', (route) => route.abort())
     await page.route('**/pats?*', (route) => route.fulfill({ status: 500, json: { message: 'broken' } }))
     await page.goto(`${site.origin}/nodes/${node.id}`)
     await cardOf(page).getByText('The access tokens could not be loaded').waitFor()
