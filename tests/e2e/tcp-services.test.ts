@@ -42,7 +42,7 @@ describe('publishing a TCP service', () => {
     const port = form.getByLabel('Public Port (Optional)')
     await expect(port).toHaveValue('')
     await expect(port).toHaveAttribute('placeholder', 'Assigned Automatically')
-    await expect(port).toHaveAccessibleDescription('A free port from 32660-32669.')
+    await expect(port).toHaveAccessibleDescription('A free port from 32660 to 32669.')
     const protocol = form.getByLabel(label('Protocol'))
     await expect(protocol).toHaveValue('tcp')
     await expect(protocol.getByRole('option')).toHaveText(['tcp://', 'udp://'])

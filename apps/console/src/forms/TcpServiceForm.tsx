@@ -47,7 +47,7 @@ export function TcpServiceForm({ node, service, onClose, onSaved }: ServiceFormP
           name="port"
           label="Public Port (Optional)"
           placeholder="Assigned Automatically"
-          hint={config && `A free port from ${config.TCP_SERVICES_PORT_RANGE}.`}
+          hint={config && `A free port from ${config.TCP_SERVICES_PORT_RANGE.replace('-', ' to ')}.`}
         />
       }
       publicOption={
