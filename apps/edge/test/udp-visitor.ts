@@ -33,12 +33,14 @@ function keep(source: string, count: number): void {
     const socket = createSocket(family).on('error', () => undefined)
     socket.on('message', (answer) => last.set(index, { at: Date.now(), text: String(answer) }))
     socket.bind(0, source, () =>
-      socket.connect(Number(port), host, () => setInterval(() => socket.send('x', () => undefined), 100)),
+      socket.connect(Number(port), host, () =>
+        setInterval(() => socket.send('x', () => undefined), 100 + count),
+      ),
     )
   }
   let said = ''
   setInterval(() => {
-    const fresh = [...last.values()].filter(({ at }) => Date.now() - at < 1500)
+    const fresh = [...last.values()].filter(({ at }) => Date.now() - at < 3000)
     const line = `${fresh.length} ${[...new Set(fresh.map(({ text }) => text))].sort().join()}`
     if (line !== said) console.log(line)
     said = line

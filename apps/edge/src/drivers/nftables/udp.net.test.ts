@@ -2,7 +2,7 @@ import { createExec, type Exec, ProgramMissingError } from '@postern/host/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import { dyingExec, type Lab } from '../../../test/lab.ts'
 import {
@@ -35,6 +35,7 @@ beforeAll(async () => {
   await startUdpEcho(lab.edge, 'local', 7003, '127.0.0.1')
   driver = open()
 })
+beforeEach(() => lab.edge.must('conntrack', '-F'))
 afterAll(() => lab.close())
 
 /** The edge's, which lives as long as the edge. */
@@ -64,8 +65,11 @@ const untilAnswered = (kept: Kept, count = 1) => until('answers', () => kept.ans
 const untilSilent = (kept: Kept) => until('silence', () => kept.answered() === 0)
 const untilDns = (...args: Parameters<typeof askDns>) =>
   until('the answer', async () => (await askDns(...args)) || undefined)
-const flows = async () =>
-  (await lab.edge.must('conntrack', '-L', '-p', 'udp')).trim().split('\n').filter(Boolean)
+const flows = async (...options: string[]) =>
+  (await lab.edge.must('conntrack', '-L', '-p', 'udp', ...options)).trim().split('\n').filter(Boolean)
+/** Of the flows to a port: one that ended and began again has another, whatever a visitor sees of it. */
+const flowIds = async (port: number) =>
+  (await flows('-o', 'id', '--orig-port-dst', `${port}`)).map((flow) => / id=\d+/.exec(flow)?.[0]).sort()
 
 describe('a name server on a node', () => {
   test.each([
@@ -131,16 +135,17 @@ describe('a flow', () => {
     await apply(echo(), echoTwo())
     const [ended, other, foreign] = [keep(32_671), keep(32_672), keep(32_672, '198.51.100.10')]
     for (const kept of [ended, other, foreign]) await untilAnswered(kept)
-    const before = [other.answers(), foreign.answers()]
+    const before = await flowIds(32_672)
+    expect(before).toHaveLength(2)
     await apply(...changed(), echoTwo())
     expect(
       (await flows()).filter((flow) => flow.includes('src=10.64.0.2') && flow.includes('sport=7001')),
     ).toEqual([])
     await untilSilent(ended)
-    expect([other.answers(), foreign.answers()]).toEqual(before)
+    expect(await flowIds(32_672)).toEqual(before)
     await apply(echo(), echoTwo())
     await untilAnswered(ended)
-    expect([other.answers(), foreign.answers()]).toEqual(before)
+    expect(await flowIds(32_672)).toEqual(before)
   })
 
   test('goes over to the new target', async () => {
@@ -167,12 +172,12 @@ describe('a flow', () => {
     onTestFinished(away.stop)
     await untilAnswered(kept, 500)
     await untilAnswered(away)
-    const before = [kept.answers(), away.answers()]
+    const before = await flowIds(32_671)
+    expect(before).toHaveLength(501)
     await apply(echo({ blockedIps: ['198.51.100.10'] }), local())
     driver = open()
     await apply(echo({ blockedIps: ['198.51.100.10'] }))
-    await untilAnswered(kept, 500)
-    expect([kept.answers(), away.answers()]).toEqual(before)
+    expect(await flowIds(32_671)).toEqual(before)
   })
 
   test('ends also when the edge is killed before it comes to it, wherever', async () => {
