@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { CreatedNode } from '@postern/contract/nodes'
+import type { TcpService } from '@postern/contract/services'
+import { agentOn } from '@postern/testkit/agent'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const VISITOR = fileURLToPath(new URL('../../apps/edge/test/udp-visitor.ts', import.meta.url))
+
+let lab: Lab
+let installation: Installation
+let node: CreatedNode
+let service: TcpService
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  startNameServer(`${installation.dataDir}/upstreams`)
+  node = await installation.api.createNode({
+    name: 'office',
+    isGateway: true,
+    gatewayNetworks: [{ interface: 'eth1', subnet: '192.168.7.0/24' }],
+  })
+  await agentOn(lab.site, installation).connect(node.token)
+  const form = { name: 'dns', proto: 'udp' as const, backendHost: '192.168.7.20', backendPort: 53 }
+  service = await installation.api.publishPort(node.id, form)
+  await untilPhase('live')
+})
+
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+/** dnsmasq on a host behind the gateway, with a text of 1,600 bytes. */
+function startNameServer(dir: string): void {
+  mkdirSync(dir, { mode: 0o755 })
+  const text = Array.from({ length: 8 }, (_, index) => String(index).repeat(200)).join()
+  const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
+  const records = [
+    '--edns-packet-max=4096',
+    '--host-record=a.test,192.0.2.7',
+    `--txt-record=big.test,${text}`,
+  ]
+  lab.lan.start(['dnsmasq', ...fixed, '--pid-file=', ...records], { logFile: `${dir}/dnsmasq.log` })
+}
+
+async function untilPhase(phase: string): Promise<void> {
+  await until(`the service to be ${phase}`, async () => {
+    service = await installation.api.getService(service)
+    return service.state.phase === phase
+  })
+}
+
+/** @returns the length of the answer; 0: none came soon */
+async function ask(name: string, type: number): Promise<number> {
+  const args = ['dns', lab.server.address, String(service.port), name, String(type)]
+  return Number((await lab.visitor.run(process.execPath, VISITOR, ...args)).stdout)
+}
+
+test('a name server behind a gateway answers visitors by the tunnel, also with 1,600 bytes', async () => {
+  expect(service).toMatchObject({ publicAccess: `udp://${lab.server.address}:${service.port}`, proto: 'udp' })
+  await until('a short answer', async () => (await ask('a.test', 1)) > 0)
+  await until('a long answer', async () => (await ask('big.test', 16)) > 1600)
+})
+
+test('its log has a line at the start and one at the end, and a disabled service answers nobody', async () => {
+  const { api } = installation
+  const log = api.stream(`/api/logs/stream?type=tcp&id=${service.id}`)
+  const lines = () => log.events.flatMap(({ data }) => JSON.parse(data) as string[]).join('\n')
+  await until('a line at the start', async () => {
+    await ask('a.test', 1)
+    return lines().includes(' opened')
+  })
+  await api.setEnabled(service, false)
+  await until('nobody to be answered', async () => (await ask('a.test', 1)) === 0)
+  await until('a line at the end', () => lines().includes(' closed '))
+  log.close()
+  const about = `203\\.0\\.113\\.100 "udp ${service.port}"`
+  expect(lines()).toMatch(new RegExp(`^\\[INFO\\] \\S+ ${about} opened$`, 'm'))
+  expect(lines()).toMatch(new RegExp(`^\\[INFO\\] \\S+ ${about} closed \\S+ in \\S+ out \\S+$`, 'm'))
+  await api.setEnabled(service, true)
+  await until('an answer again', async () => (await ask('a.test', 1)) > 0)
+})
+
+test('a port that another program holds is said on its row, until it is free', async () => {
+  const holder = lab.server.start(
+    [process.execPath, '-e', "require('node:dgram').createSocket('udp4').bind(32700)"],
+    { logFile: `${installation.dataDir}/holder.log` },
+  )
+  await until(
+    'the port to be held',
+    async () => (await lab.server.must('ss', '-Hlun', 'sport = :32700')) !== '',
+  )
+  const form = {
+    name: 'held',
+    proto: 'udp' as const,
+    port: 32700,
+    backendHost: '192.168.7.20',
+    backendPort: 53,
+  }
+  service = await installation.api.publishPort(node.id, form)
+  await untilPhase('failed')
+  expect(service.state.problem).toBe('Port 32700 is held by another program on this machine')
+  await holder.stop()
+  await untilPhase('live')
+  await until('an answer', async () => (await ask('a.test', 1)) > 0)
+})
