@@ -132,6 +132,14 @@ test('no text of a visitor keeps another one waiting', async () => {
   expect(await lab.command('show info')).toContain(`Pid: ${pid}`)
 }, 240_000)
 
+test('a cookie of separators costs no more than one of letters', async () => {
+  const cost = { ';': 0, a: 0 }
+  for (let round = 0; round < 3; round++)
+    for (const unit of [';', 'a'] as const)
+      cost[unit] += await costOf(headOf('/', [`Cookie: ${PTS}; a${fill(unit)}c=1`]))
+  expect(cost[';']).toBeLessThan(5 * cost.a + 100)
+}, 60_000)
+
 test('no cookie of a service does', async () => {
   const values = UNITS.flatMap((unit) => [
     `${PTS}${fill(unit)}`,
