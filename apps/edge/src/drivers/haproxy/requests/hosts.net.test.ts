@@ -42,6 +42,28 @@ async function raw(target: string, host: string) {
 }
 
 describe('the host', () => {
+  test('is read of each request of a connection', async () => {
+    for (const each of [root, tool]) each.seen.length = 0
+    const asked: [host: string, path: string, status: number][] = [
+      ['a.example.com', '/tool/1', 200],
+      ['a.example.com', '/tool/2', 200],
+      ['127.0.0.1', '/tool/3', 200],
+      ['A.example.com', '/tool/4', 200],
+      ['b.example.com', '/tool/5', 404],
+      ['127.0.0.1', '/tool/6', 200],
+      ['a_b.example.com', '/tool/7', 400],
+      ['a.example.com', '/tool/8', 200],
+    ]
+    const heads = asked.map(([host, path], i) => {
+      const last = i === asked.length - 1 ? ['Connection: close'] : []
+      return [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...last, '', ''].join('\r\n')
+    })
+    const answers = (await sendRaw(lab.httpsPort, heads.join(''))).matchAll(/HTTP\/1\.1 (\d+) /g)
+    expect([...answers].map(([, status]) => Number(status))).toEqual(asked.map(([, , status]) => status))
+    expect(root.seen.map(({ url }) => url)).toEqual(['/tool/1', '/tool/2', '/tool/4', '/tool/8'])
+    expect(tool.seen.map(({ url }) => url)).toEqual(['/tool/3', '/tool/6'])
+  })
+
   test.each([
     ['a.example.com', 200],
     ['A.Example.COM', 200],
