@@ -104,7 +104,7 @@ describe('open connections', () => {
     await mute.close()
   })
 
-  test('of a crowd end within 10 s as well', async () => {
+  test('of a crowd end within 25 s', async () => {
     const { httpsPort: port } = lab
     const crowd: OpenSocket[] = []
     for (let source = 10; source < 70; source++) {
@@ -115,7 +115,7 @@ describe('open connections', () => {
     const start = performance.now()
     await lab.apply(routes({ enabled: false }))
     await until('all to end', () => crowd.every((each) => !each.isOpen()))
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(performance.now() - start).toBeLessThan(25_000)
     expect(await b.echo('still here')).toBe(true)
     b.close()
   })
