@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { messageOf } from '@postern/host/errors'
 import { must } from '@postern/host/exec'
 import { findHolder } from '@postern/host/lock'
 import { signIn } from './demo/api.ts'
-import { HERE, inSite, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
+import { HERE, inSite, KNOWN_NAME, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
 import { findFault, listVisits, renderVisit, type Visit } from './demo/visits.ts'
 import { CommandError, runArgv, runCommand, untilSignal } from './lib/command.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
@@ -19,6 +19,9 @@ import { runInstallation } from './lib/run-installation.ts'
 const DATA_DIR = '/var/lib/postern-demo'
 const SITE_DIR = join(DATA_DIR, 'site')
 const DOMAINS = { metrics: 'metrics.demo.example', mqtt: 'mqtt.demo.example' }
+const BROKER_DOMAIN = 'broker.demo.example'
+/** Of the installation, for programs that visit it. */
+const AUTHORITY = join(DATA_DIR, 'ca.crt')
 const NODE = join(ROOT, 'node_modules/.bin/node')
 const AGENT = join(ROOT, 'apps/agent/dist/postern.mjs')
 const AGENT_PLACE = [`--config-dir=${join(SITE_DIR, 'agent')}`]
@@ -67,6 +70,7 @@ async function chooseSettings(path: string, password: string): Promise<Environme
     POSTERN_CONSOLE_PORT: String(await findFreePort(3300, 'tcp')),
     POSTERN_TUNNEL_PORT: String(await findFreePort(51900, 'udp')),
     POSTERN_TUNNEL_NETWORK: '10.213.0.0/16',
+    POSTERN_PORT_RANGE: '32540-32559',
     POSTERN_TUNNEL_INTERFACE: 'postern-demo',
     POSTERN_ADMIN_PASSWORD: password,
   }
@@ -84,12 +88,27 @@ async function present(settings: Environment, password: string, isOnce: boolean)
     const backendPort = PORTS[name as keyof typeof DOMAINS] // the keys of both are the same two words
     await api.untilLive(await api.publish(node.id, { name, domain, backendPort, skipValidation: true }))
   }
-  const visits = listVisits(Number(settings.POSTERN_HTTPS_PORT), DOMAINS)
+  const broker = await api.publishPort(node.id, {
+    name: 'broker',
+    domain: BROKER_DOMAIN,
+    ssl: true,
+    backendPort: PORTS.broker,
+    skipValidation: true,
+  })
+  const names = await api.publishPort(node.id, { name: 'names', proto: 'udp', backendPort: PORTS.names })
+  for (const service of [broker, names]) await api.untilLive(service)
+  writeFileSync(AUTHORITY, await api.getAuthority(), { mode: 0o644 })
+  const visits = listVisits({
+    httpsPort: Number(settings.POSTERN_HTTPS_PORT),
+    domains: DOMAINS,
+    broker: { port: broker.port, authority: AUTHORITY },
+    names: { host: HERE, port: names.port, known: KNOWN_NAME },
+  })
   const faults = await check(visits)
   say(
     `\nConsole: ${origin}/   admin / ${password}\n\nFrom this machine:\n\n${visits.map(renderVisit).join('\n')}\n`,
   )
-  say(faults === 0 ? 'Both were tested just now and answer.\n' : '')
+  say(faults === 0 ? 'All were tested just now and answer.\n' : '')
   if (!isOnce) say('Ctrl-C removes everything.\n')
   return faults === 0 ? 0 : 1
 }

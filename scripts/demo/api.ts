@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
-import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
+import type {
+  HttpService,
+  HttpServiceFormInput,
+  Service,
+  TcpService,
+  TcpServiceFormInput,
+} from '@postern/contract/services'
 
 /** The API of the demonstration's installation, as the console uses it. */
 export interface Api {
   getConfig(): Promise<{ publicUrl: string; caFingerprint: string }>
+  /** The root certificate of the installation, as PEM. */
+  getAuthority(): Promise<string>
   createNode(name: string): Promise<{ id: number; token: string }>
   publish(nodeId: number, form: HttpServiceFormInput): Promise<HttpService>
-  untilLive(service: HttpService): Promise<void>
+  publishPort(nodeId: number, form: TcpServiceFormInput): Promise<TcpService>
+  untilLive(service: Service): Promise<void>
 }
 
 export async function signIn(origin: string, username: string, password: string): Promise<Api> {
@@ -17,14 +26,20 @@ export async function signIn(origin: string, username: string, password: string)
   const ask = (endpoint: Endpoint, params = {}, body?: unknown) => call(origin, token, endpoint, params, body)
   return {
     getConfig: async () => endpoints.config.answer.parse(await ask(endpoints.config)),
+    async getAuthority() {
+      const response = await fetch(`${origin}/install/ca.crt`, { signal: AbortSignal.timeout(10_000) })
+      return response.text()
+    },
     createNode: async (name) =>
       endpoints.createNode.answer.parse(await ask(endpoints.createNode, {}, { name })),
     publish: async (nodeId, form) =>
       endpoints.createHttpService.answer.parse(await ask(endpoints.createHttpService, { nodeId }, form)),
-    async untilLive({ nodeId, id, name }) {
+    publishPort: async (nodeId, form) =>
+      endpoints.createTcpService.answer.parse(await ask(endpoints.createTcpService, { nodeId }, form)),
+    async untilLive({ nodeId, type, id, name }) {
       const deadline = performance.now() + 60_000
       for (;;) {
-        const service = await ask(endpoints.getService, { nodeId, type: 'http', id })
+        const service = await ask(endpoints.getService, { nodeId, type, id })
         const { state } = endpoints.getService.answer.parse(service)
         if (state.phase === 'live') return
         if (performance.now() > deadline)

@@ -10,7 +10,9 @@ const NAMESPACE = 'postern-demo'
 const CABLE = { here: 'postern-demo-h', there: 'postern-demo-s' }
 export const HERE = '198.51.100.1'
 const THERE = '198.51.100.2'
-export const PORTS = { metrics: 9100, mqtt: 9001 }
+export const PORTS = { metrics: 9100, mqtt: 9001, broker: 1883, names: 5353 }
+/** What the site's name server knows. */
+export const KNOWN_NAME = { name: 'printer.demo.example', address: '192.0.2.7' }
 
 export const inSite = (...argv: string[]) => ['ip', 'netns', 'exec', NAMESPACE, ...argv]
 
@@ -30,15 +32,23 @@ export async function makeSite(): Promise<void> {
     await must('ip', args)
 }
 
-/** Two of Debian's programs that know nothing of Postern. */
+/** Three of Debian's programs that know nothing of Postern. */
 export async function startSitePrograms(dir: string): Promise<void> {
   const configuration = join(dir, 'mosquitto.conf')
-  // Mosquitto does not start with a WebSocket listener alone.
-  const listeners = ['listener 1883 127.0.0.1', `listener ${PORTS.mqtt}`, 'protocol websockets']
+  const listeners = [`listener ${PORTS.broker}`, `listener ${PORTS.mqtt}`, 'protocol websockets']
   writeFileSync(configuration, `${['user root', 'allow_anonymous true', ...listeners].join('\n')}\n`)
   await startInSite('mosquitto', ['-c', configuration], join(dir, 'mosquitto.log'))
   const address = `--web.listen-address=:${PORTS.metrics}`
   await startInSite('prometheus-node-exporter', [address], join(dir, 'exporter.log'))
+  const { name, address: known } = KNOWN_NAME
+  const names = [
+    '--no-resolv',
+    '--no-hosts',
+    '--no-daemon',
+    `--port=${PORTS.names}`,
+    `--address=/${name}/${known}`,
+  ]
+  await startInSite('dnsmasq', ['--conf-file=/dev/null', ...names], join(dir, 'dnsmasq.log'))
 }
 
 /** The program runs until `removeSite`. */

@@ -43,7 +43,7 @@ test('a demonstration that was killed is swept by the next, which shows all and 
   await killed.stop('SIGKILL')
   const next = begin('next.log', '--once')
   const code = await next.exited
-  expect(next.output()).toContain('Both were tested just now and answer.')
+  expect(next.output()).toContain('All were tested just now and answer.')
   expect(code).toBe(0)
   await expectNothingLeft()
 }, 180_000)
@@ -59,11 +59,13 @@ test('Ctrl-C in the middle of it leaves nothing either', async () => {
 
 /** What is printed is copied as it is and tried on this machine. */
 async function expectLinesToAnswer(said: string): Promise<void> {
-  const lines = [...said.matchAll(/^ {2}(curl .*)$/gm)].map(([, line = '']) => line)
+  const lines = [...said.matchAll(/^ {2}((?:curl|mosquitto_pub|dig) .*)$/gm)].map(([, line = '']) => line)
   const answers = await Promise.all(lines.map((line) => run(onServer('sh', '-c', line))))
-  const [metrics, mqtt] = answers.map(({ stdout }) => stdout)
+  const [metrics, mqtt, broker, names] = answers.map(({ stdout }) => stdout)
   expect(metrics).toContain('node_exporter_build_info')
   expect(mqtt).toMatch(/^HTTP\/1\.1 101 /)
+  expect(broker).toContain('received CONNACK (0)')
+  expect(names).toBe('192.0.2.7\n')
 }
 
 async function expectNothingLeft(): Promise<void> {
