@@ -1,5 +1,6 @@
 import { connect, constants } from 'node:http2'
 import { Agent, request as requestH1 } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Page {
   status: number
@@ -13,6 +14,8 @@ export interface Browser {
 }
 
 const TRIES = 6
+/** What a browser needs for its next try, in ms; of two equal requests at one moment HAProxy takes both for meant. */
+const BEFORE_NEXT_TRY = 50
 const REFUSED = `NGHTTP2_REFUSED_STREAM`
 
 /** Over one HTTP/2 connection. */
@@ -70,6 +73,7 @@ async function again(ask: () => Promise<Page>): Promise<Page> {
       return await ask()
     } catch (error) {
       if (tries === TRIES || !(error instanceof Error && error.message === REFUSED)) throw error
+      await delay(BEFORE_NEXT_TRY)
     }
   }
 }
