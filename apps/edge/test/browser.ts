@@ -14,7 +14,10 @@ export interface Browser {
 }
 
 const TRIES = 6
-/** What a browser needs for its next try, in ms; of two equal requests at one moment HAProxy takes both for meant. */
+/**
+ * Before the next try, in ms. A large request that is repeated at once can still reach a service that closes twice:
+ * seen in about one of 40, and not after this pause.
+ */
 const BEFORE_NEXT_TRY = 50
 const REFUSED = `NGHTTP2_REFUSED_STREAM`
 
