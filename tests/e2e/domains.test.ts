@@ -81,6 +81,30 @@ it('finds domains by text', async () => {
   await visit.close()
 })
 
+it('sorts domains by name and by the day they were made, each both ways', async () => {
+  for (const domain of ['b.sorted.test', 'c.sorted.test', 'a.sorted.test'])
+    await site.api.createDomain({ domain })
+  const visit = await site.open('/domains?search=sorted.test')
+  const { page } = visit
+  const names = page.getByRole('row').getByRole('link')
+  await expect(names).toHaveText(['a.sorted.test', 'b.sorted.test', 'c.sorted.test'])
+  for (const [column, address, order, direction] of [
+    ['Domain', 'domain%2Casc', 'abc', 'ascending'],
+    ['Domain', 'domain%2Cdesc', 'cba', 'descending'],
+    ['Created At', 'created_at%2Casc', 'bca', 'ascending'],
+    ['Created At', 'created_at%2Cdesc', 'acb', 'descending'],
+  ] as const) {
+    await page.getByRole('button', { name: column, exact: true }).click()
+    await page.waitForURL(`**/domains?search=sorted.test&orderBy=${address}`)
+    await expect(names).toHaveText([...order].map((letter) => `${letter}.sorted.test`))
+    await expect(page.getByRole('columnheader', { name: column })).toHaveAttribute('aria-sort', direction)
+  }
+  await page.reload()
+  await expect(names).toHaveText(['a.sorted.test', 'c.sorted.test', 'b.sorted.test'])
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 it.each([
   ['HTTP', 'Public Domain'],
   ['TCP', 'Public Domain (Optional)'],

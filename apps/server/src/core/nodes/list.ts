@@ -1,6 +1,7 @@
 import type { Page } from '@postern/contract/lists'
 import type { Node, NodeQuery } from '@postern/contract/nodes'
-import type { SelectQueryBuilder } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import * as z from 'zod/mini'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
@@ -52,10 +53,9 @@ async function listByFigure(
   { field, direction }: Order,
   slice?: Slice,
 ): Promise<Node[]> {
-  const rows = await filter(context.db.selectFrom('nodes'), query).select('nodes.id').execute()
   const sign = direction === 'asc' ? 1 : -1
-  const sorted = rows
-    .map(({ id }) => ({ id, value: figureOf(context, id, field) }))
+  const sorted = (await listIds(context, query))
+    .map((id) => ({ id, value: figureOf(context, id, field) }))
     .sort((a, b) => sign * (a.value - b.value || a.id - b.id))
   if (!slice) return pick(await listRows(context, { ...query, orderBy: undefined }), sorted)
   const ids = sorted.slice(slice.offset, slice.offset + slice.limit)
@@ -71,6 +71,15 @@ async function listByFigure(
     ids,
   )
 }
+
+/** As one text: ten thousand rows as objects take ten times as long. */
+async function listIds(context: Context, query: NodeQuery): Promise<number[]> {
+  const ids = sql<string>`json_group_array(nodes.id)`.as('ids')
+  const row = await filter(context.db.selectFrom('nodes'), query).select(ids).executeTakeFirstOrThrow()
+  return Ids.parse(JSON.parse(row.ids))
+}
+
+const Ids = z.array(z.number())
 
 function pick(nodes: readonly Node[], order: readonly { id: number }[]): Node[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
