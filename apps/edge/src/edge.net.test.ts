@@ -195,7 +195,7 @@ describe('the edge', () => {
     fake.answerWith = {
       revision: 8,
       hashes: { ...state.hashes, 'routes:0': 'r8' },
-      sections: { peers: [], routes: [], ports: [], certificates: [] },
+      sections: { peers: [], routes: [], ports: [], challenges: [], certificates: [] },
     }
     fake.hint({ type: 'changed', revision: 8 })
     await until('the doubt', () => Object.keys(fake.fetches.at(-1) ?? { a: '' }).length === 0)
@@ -225,7 +225,14 @@ describe('the edge', () => {
     fake.answerWith = {
       revision: 9,
       hashes,
-      sections: { settings, peers: [peer], routes, ports: [], certificates: state.certificates },
+      sections: {
+        settings,
+        peers: [peer],
+        routes,
+        ports: [],
+        challenges: [],
+        certificates: state.certificates,
+      },
     }
     await reported(fake, 'the rest', (each) => each.applied === 9 && each.problems.length === 1)
     expect(haproxy.applied.at(-1)?.wanted).toMatchObject({ routes, settings: state.settings })
@@ -335,6 +342,7 @@ describe('a part that fails', () => {
       peers: [peer, { ...makePeer(2), publicKey: `x\nAllowedIPs = 0.0.0.0/0` }],
       routes: [makeRoute(1), { ...makeRoute(6), domain: 'a.example.com/ 1|0|10.0.0.1' }, makeRoute(2)],
       ports: [],
+      challenges: [],
       certificates: [makeCertificate(0), { ...makeCertificate(3), domains: ['a b'] }],
     }
     fake.answerWith = { revision: 9, hashes: whole.hashes, sections }

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  Challenge,
+  challengesSectionOf,
   type DesiredState,
   EdgeCertificate,
   Peer,
@@ -37,6 +39,13 @@ export const KINDS = {
   peers: { row: Peer, id: 'nodeId', prefix: 'peers:', sectionOf: peersSectionOf, scope: 'node' },
   routes: { row: Route, id: 'id', prefix: 'routes:', sectionOf: routesSectionOf, scope: 'service' },
   ports: { row: PortRoute, id: 'id', prefix: 'ports:', sectionOf: portsSectionOf, scope: 'service' },
+  challenges: {
+    row: Challenge,
+    id: 'id',
+    prefix: 'challenges:',
+    sectionOf: challengesSectionOf,
+    scope: 'edge',
+  },
   certificates: {
     row: EdgeCertificate,
     id: 'id',
@@ -54,7 +63,8 @@ interface Kind {
   /** Of the names of its sections. */
   prefix: string
   sectionOf(id: number): string
-  scope: Exclude<Problem['scope']['kind'], 'edge'>
+  /** Whose problem a row is that cannot be read. */
+  scope: Problem['scope']['kind']
   /** A row that cannot be read stays as it was; otherwise it is left out. */
   keepsUnread?: true
 }
@@ -180,7 +190,8 @@ function readRows(
     if (row) section.push(row)
     else {
       hashes[name] = ''
-      problems.push({ scope: { kind: kind.scope, id }, message: UNKNOWN })
+      const { scope } = kind
+      problems.push({ scope: scope === 'edge' ? { kind: scope } : { kind: scope, id }, message: UNKNOWN })
     }
   }
   return rows

@@ -184,7 +184,7 @@ function answerWith(revision: number, parts: Partial<DesiredState>): void {
   server.answerWith = {
     revision,
     hashes: Object.fromEntries(names.map((name) => [name, `${revision}`])),
-    sections: { settings, peers, routes, ports: [], certificates },
+    sections: { settings, peers, routes, ports: [], challenges: [], certificates },
   }
   server.hint({ type: 'changed', revision })
 }

@@ -7,7 +7,14 @@ import { findIp } from '@postern/net/ip'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { makeCertificate, makePeer, makePortRoute, makeRoute, makeSettings } from '../test/factories.ts'
+import {
+  makeCertificate,
+  makeChallenge,
+  makePeer,
+  makePortRoute,
+  makeRoute,
+  makeSettings,
+} from '../test/factories.ts'
 import { type HeldState, readAnswer, rowsOf } from './held-state.ts'
 import { createLastGood } from './last-good.ts'
 import type { Names } from './names.ts'
@@ -57,6 +64,7 @@ const world = fc.record({
   ports: fc.uniqueArray(port, { selector: ({ id }) => id }),
   routes: fc.uniqueArray(route, { selector: ({ id }) => id, maxLength: 7 }),
   peers: fc.uniqueArray(fc.constantFrom(...peers), { selector: ({ nodeId }) => nodeId }),
+  challenges: fc.uniqueArray(fc.constantFrom(1, 2, 250).map(makeChallenge), { selector: ({ id }) => id }),
   certificates: fc.uniqueArray(fc.constantFrom(0, 1, 7).map(makeCertificate), { selector: ({ id }) => id }),
   publicHost: fc.constantFrom(settings.publicHost, 'b.example.com'),
   answer: fc.constantFrom('192.168.7.20', '192.168.7.21', '127.0.0.1', null),
@@ -137,6 +145,7 @@ function answerOf(each: World, revision: number, known: Record<string, string>) 
     peers: [...each.peers].sort((a, b) => a.nodeId - b.nodeId),
     routes: [...each.routes].sort((a, b) => a.id - b.id),
     ports: [...each.ports].sort((a, b) => a.id - b.id),
+    challenges: [...each.challenges].sort((a, b) => a.id - b.id),
     certificates: [...each.certificates].sort((a, b) => a.id - b.id),
   }
   const hashes: Record<string, string> = { settings: JSON.stringify(whole.settings) }
@@ -147,12 +156,14 @@ function answerOf(each: World, revision: number, known: Record<string, string>) 
   for (const row of whole.peers) note(`peers:${part(row.nodeId)}`, row)
   for (const row of whole.routes) note(`routes:${part(row.id)}`, row)
   for (const row of whole.ports) note(`ports:${part(row.id)}`, row)
+  for (const row of whole.challenges) note(`challenges:${part(row.id)}`, row)
   for (const row of whole.certificates) note(`certificate:${row.id}`, row)
   const isNew = (name: string) => known[name] !== hashes[name]
   const sections: StateAnswer['sections'] = {
     peers: structuredClone(whole.peers.filter((row: Peer) => isNew(`peers:${part(row.nodeId)}`))),
     routes: structuredClone(whole.routes.filter((row) => isNew(`routes:${part(row.id)}`))),
     ports: structuredClone(whole.ports.filter((row) => isNew(`ports:${part(row.id)}`))),
+    challenges: structuredClone(whole.challenges.filter((row) => isNew(`challenges:${part(row.id)}`))),
     certificates: structuredClone(whole.certificates.filter((row) => isNew(`certificate:${row.id}`))),
   }
   if (isNew('settings')) sections.settings = whole.settings

@@ -1,5 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import {
+  type Challenge,
+  challengesSectionOf,
   type DesiredState,
   type EdgeCertificate,
   type Peer,
@@ -52,19 +54,25 @@ export function makeCertificate(id: number): EdgeCertificate {
   return { id, domains: [`s${id}.example.com`], chain: `chain ${id}`, privateKey: `key ${id}` }
 }
 
+export function makeChallenge(id: number): Challenge {
+  return { id, domain: `s${id}.example.com`, token: `token-${id}`, thumbprint: 'p'.repeat(43) }
+}
+
 export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
   const certificates = changes.certificates ?? []
   const parts = changes.routes?.map(({ id }) => [routesSectionOf(id), 'r1']) ?? []
   const ports = changes.ports?.map(({ id }) => [portsSectionOf(id), 't1']) ?? []
   const peers = changes.peers?.map(({ nodeId }) => [peersSectionOf(nodeId), 'p1']) ?? []
+  const challenges = changes.challenges?.map(({ id }) => [challengesSectionOf(id), 'a1']) ?? []
   const ids = certificates.map(({ id }) => [`certificate:${id}`, `c${id}`])
   return {
     revision: 7,
-    hashes: { settings: 's1', ...Object.fromEntries([...peers, ...parts, ...ports, ...ids]) },
+    hashes: { settings: 's1', ...Object.fromEntries([...peers, ...parts, ...ports, ...challenges, ...ids]) },
     settings: makeSettings(),
     peers: [],
     routes: [],
     ports: [],
+    challenges: [],
     certificates,
     ...changes,
   }

@@ -97,6 +97,21 @@ export const EdgeCertificate = z.object({
 })
 export type EdgeCertificate = z.infer<typeof EdgeCertificate>
 
+const base64url = (longest: number) => z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(longest))
+
+/**
+ * What a certificate authority looks for at a domain: `/.well-known/acme-challenge/<token>` answers with
+ * `<token>.<thumbprint>` (RFC 8555, 8.3).
+ */
+export const Challenge = z.object({
+  id: z.int().check(z.positive()),
+  domain,
+  token: base64url(128),
+  /** SHA-256 of our account's key there. */
+  thumbprint: base64url(43),
+})
+export type Challenge = z.infer<typeof Challenge>
+
 /** Neighbours by id travel together, so that a change of one route sends few others. */
 export function routesSectionOf(id: number): string {
   return `routes:${partOf(id)}`
@@ -110,11 +125,15 @@ export function peersSectionOf(nodeId: number): string {
   return `peers:${partOf(nodeId)}`
 }
 
+export function challengesSectionOf(id: number): string {
+  return `challenges:${partOf(id)}`
+}
+
 const partOf = (id: number) => Math.floor(id / 200)
 
 /**
  * Section name → hash of its content. Names: `settings`, `peers:<part>`, `routes:<part>`, `ports:<part>`,
- * `certificate:<id>`; a part without rows has none. A hash is the server's mark for one content: the edge keeps it and
+ * `challenges:<part>`, `certificate:<id>`; a part without rows has none. A hash is the server's mark for one content: the edge keeps it and
  * sends it back, and never computes one.
  */
 export const SectionHashes = z.record(z.string(), z.string())
@@ -128,6 +147,8 @@ export const StateSections = z.object({
   routes: z.array(Route),
   /** Those of all parts that are sent. */
   ports: z.array(PortRoute),
+  /** Those of all parts that are sent. */
+  challenges: z.array(Challenge),
   certificates: z.array(EdgeCertificate),
 })
 
@@ -147,6 +168,7 @@ export const DesiredState = z.object({
   peers: z.array(Peer),
   routes: z.array(Route),
   ports: z.array(PortRoute),
+  challenges: z.array(Challenge),
   certificates: z.array(EdgeCertificate),
 })
 export type DesiredState = z.infer<typeof DesiredState>

@@ -1,28 +1,21 @@
 import * as z from 'zod/mini'
+import { Certificate, CertificateKind } from './certificates.ts'
 import * as f from './fields.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 
 /** What a person can say about a domain. `skipValidation` leaves out the look-up that shows that the name points here. */
 export const DomainForm = z.strictObject({
   domain: f.domainName,
-  ssl: f.blankable(z.enum(['self-signed'])),
+  ssl: f.blankable(CertificateKind),
   skipValidation: f.withDefault(z.boolean(), false),
 })
 export type DomainForm = z.infer<typeof DomainForm>
 export type DomainFormInput = z.input<typeof DomainForm>
 
-export const Certificate = z.object({
-  status: z.enum(['valid', 'pending', 'failed']),
-  issuer: z.nullable(z.string()),
-  notAfter: z.nullable(f.time),
-  error: z.nullable(z.string()),
-})
-export type Certificate = z.infer<typeof Certificate>
-
 export const Domain = z.object({
   id: z.number(),
   domain: z.string(),
-  ssl: z.nullable(z.enum(['self-signed'])),
+  ssl: z.nullable(CertificateKind),
   skipValidation: z.boolean(),
   certificate: Certificate,
   created_at: f.time,

@@ -3,7 +3,7 @@ import { messageOf } from '@postern/host/errors'
 import { type ChangeNote, change } from '../changes/change.ts'
 import type { Context } from '../context.ts'
 import type { IssuedCertificate } from './issue.ts'
-import { INSTALLATION_CERTIFICATE, storeCertificate, storeFailure } from './store.ts'
+import { INSTALLATION_CERTIFICATE, storeFailure, storeOwn } from './store.ts'
 
 const HOUR = 3_600_000
 /** How many are renewed at a time; the rest follows at once. */
@@ -55,7 +55,7 @@ async function renewInstallation(context: Context): Promise<void> {
   await change(context, note('certificate of the installation issued'), async (tx, revision) => {
     const now = new Date(context.clock()).toISOString()
     return {
-      value: await storeCertificate(tx, 'installation', { ...context, issued, now, revision }),
+      value: await storeOwn(tx, 'installation', { ...context, issued, now, revision }),
       touched: {},
     }
   })
@@ -84,13 +84,22 @@ interface DueDomain {
   domain: string
 }
 
+/** Those of public authorities are renewed by their orders. */
 async function listDueDomains(context: Context): Promise<DueDomain[]> {
   const rows = await context.db
     .selectFrom('domains')
     .leftJoin('certificates', 'certificates.domain_id', 'domains.id')
     .select(['domains.id', 'domains.domain', 'certificates.not_before', 'certificates.not_after'])
+    .select(['certificates.kind', 'domains.ssl'])
+    .where((eb) =>
+      eb.or([
+        eb('certificates.kind', 'is', null),
+        eb('certificates.kind', '=', 'self-signed'),
+        eb('domains.ssl', 'is distinct from', 'certbot'),
+      ]),
+    )
     .execute()
-  return rows.filter((row) => isDue(row, context.clock()))
+  return rows.filter((row) => row.kind === 'certbot' || isDue(row, context.clock()))
 }
 
 async function renewDomains(context: Context, due: readonly DueDomain[]): Promise<void> {
@@ -109,7 +118,7 @@ async function renewDomains(context: Context, due: readonly DueDomain[]): Promis
     const kept = new Set(left.map(({ id }) => id))
     for (const { id, issued, error } of results) {
       if (!kept.has(id)) continue
-      if (issued) await storeCertificate(tx, { domainId: id }, { ...context, issued, now, revision })
+      if (issued) await storeOwn(tx, { domainId: id }, { ...context, issued, now, revision })
       else await storeFailure(tx, id, error, { now, revision })
     }
     return { value: undefined, touched: { domains: [...kept] } }

@@ -1,4 +1,4 @@
-import type { Certificate } from '@postern/contract/domains'
+import type { CertificateKind } from '@postern/contract/certificates'
 import type { Transaction } from 'kysely'
 import { updateStated } from '../changes/change.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
@@ -10,9 +10,11 @@ import type { IssuedCertificate } from './issue.ts'
 export const INSTALLATION_CERTIFICATE = 0
 
 interface Stored {
-  authority: Pick<Authority, 'name'>
+  kind: CertificateKind
+  /** The name of who signed it. */
+  issuer: string
   secrets: Secrets
-  issued: IssuedCertificate
+  issued: Pick<IssuedCertificate, 'certificate' | 'privateKey' | 'notBefore' | 'notAfter'>
   /** RFC 3339 */
   now: string
   revision: number
@@ -22,11 +24,12 @@ interface Stored {
 export async function storeCertificate(
   tx: Transaction<Database>,
   owner: { domainId: number } | 'installation',
-  { authority, secrets, issued, now, revision }: Stored,
+  { kind, issuer, secrets, issued, now, revision }: Stored,
 ): Promise<void> {
   const values = {
     status: 'valid',
-    issuer: authority.name,
+    kind,
+    issuer,
     chain: issued.certificate,
     private_key: secrets.seal(issued.privateKey),
     not_before: issued.notBefore.toISOString(),
@@ -71,11 +74,11 @@ async function writeCertificate(
     .execute()
 }
 
-type Described = Pick<CertificateRow, 'status' | 'issuer' | 'not_after' | 'error'>
-
-/** What the console shows of a domain's certificate. */
-export function describeCertificate(row: Described | undefined): Certificate {
-  return row
-    ? { status: row.status, issuer: row.issuer, notAfter: row.not_after, error: row.error }
-    : { status: 'pending', issuer: null, notAfter: null, error: null }
+/** Keeps one of the installation's own authority. */
+export async function storeOwn(
+  tx: Transaction<Database>,
+  owner: { domainId: number } | 'installation',
+  stored: Omit<Stored, 'kind' | 'issuer'> & { authority: Pick<Authority, 'name'> },
+): Promise<void> {
+  await storeCertificate(tx, owner, { ...stored, kind: 'self-signed', issuer: stored.authority.name })
 }

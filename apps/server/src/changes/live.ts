@@ -13,12 +13,13 @@ export interface Touched {
 
 /**
  * `changed`: rows changed and are committed. `reported`: an edge reported the state of these services.
- * `edges`: an edge came, went or reported. `figures`: live figures or problems of these nodes are new, and the status of
+ * `ordered`: the orders of certificates for these domains are further. `edges`: an edge came, went or reported. `figures`: live figures or problems of these nodes are new, and the status of
  * those in `turned`. `session-ended`: its streams must end.
  */
 export type Hint =
   | { kind: 'changed'; revision: number; touched: Touched }
   | { kind: 'reported'; services: readonly ServiceRef[] }
+  | { kind: 'ordered'; domains: readonly number[] }
   | { kind: 'edges' }
   | { kind: 'figures'; nodes: readonly number[]; turned?: readonly number[] }
   | { kind: 'session-ended'; sessionId: number }

@@ -1,4 +1,5 @@
 import type { Role } from '@postern/contract/auth'
+import type { CertificateKind, OrderStep } from '@postern/contract/certificates'
 import type { BackendProto, PortProto, ServiceType } from '@postern/contract/services'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
 
@@ -91,7 +92,7 @@ interface NodeTokensTable {
 interface DomainsTable {
   id: Generated<number>
   domain: Fixed<string>
-  ssl: 'self-signed' | null
+  ssl: CertificateKind | null
   skip_validation: Flag
   created_at: Fixed<Time>
   updated_at: Time
@@ -103,6 +104,7 @@ interface CertificatesTable {
   id: Generated<number>
   domain_id: Fixed<number | null>
   status: 'valid' | 'pending' | 'failed'
+  kind: ColumnType<CertificateKind, CertificateKind | undefined, CertificateKind>
   issuer: string | null
   /** PEM, the leaf first; null until there is one. */
   chain: string | null
@@ -110,6 +112,41 @@ interface CertificatesTable {
   not_before: Time | null
   not_after: Time | null
   error: string | null
+  created_at: Fixed<Time>
+  updated_at: Time
+  revision: number
+}
+
+/** One for each domain that wants a certificate of a public authority, as long as it does. */
+interface OrdersTable {
+  id: Generated<number>
+  domain_id: Fixed<number>
+  /** Null between two orders: until `due_at`. */
+  step: OrderStep | null
+  /** ms since the epoch: when the next order is placed, whether for the first one, after a failure or for a renewal. */
+  due_at: number
+  /** The authority's address, and that of the order there; null before it is placed. */
+  directory: string | null
+  url: string | null
+  /** Of the certificate on order. */
+  private_key: Sealed | null
+  /** In a row. */
+  failures: number
+  /** CertificateProblem of the last order, when it failed. */
+  problem: Json | null
+  /** ms since the epoch: when the authority is asked next when it wants the certificate in use to be renewed. */
+  info_at: number | null
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+/** What an authority will look for at a domain, as long as it may. */
+interface ChallengesTable {
+  id: Generated<number>
+  domain_id: Fixed<number>
+  token: Fixed<string>
+  /** Of our account's key at the authority. */
+  thumbprint: Fixed<string>
   created_at: Fixed<Time>
   updated_at: Time
   revision: number
@@ -172,6 +209,7 @@ export interface StatedTables {
   nodes: NodesTable
   domains: DomainsTable
   certificates: CertificatesTable
+  challenges: ChallengesTable
   services: ServicesTable
 }
 
@@ -188,6 +226,8 @@ export interface Database {
   node_tokens: NodeTokensTable
   domains: Stated<DomainsTable>
   certificates: Stated<CertificatesTable>
+  challenges: Stated<ChallengesTable>
+  orders: OrdersTable
   services: Stated<ServicesTable>
   revisions: RevisionsTable
   changes: ChangesTable
@@ -197,6 +237,7 @@ export interface Database {
 export type NodeRow = Selectable<NodesTable>
 export type DomainRow = Selectable<DomainsTable>
 export type CertificateRow = Selectable<CertificatesTable>
+export type OrderRow = Selectable<OrdersTable>
 export type ServiceRow = Selectable<ServicesTable>
 
 /** The second file: figures that may be lost. */

@@ -1,14 +1,24 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { createDomain, getDomain, listDomains, removeDomain, updateDomain } from '../core/domains/domains.ts'
+import {
+  createDomain,
+  getDomain,
+  listDomains,
+  removeDomain,
+  retryCertificate,
+  updateDomain,
+} from '../core/domains/domains.ts'
 import { formRoute, route } from '../http/route.ts'
 
 export function domainRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDomains, ({ context, query }) => listDomains(context, query))
   formRoute(app, endpoints.createDomain, ({ context, actor, patch }) => createDomain(context, actor, patch))
-  route(app, endpoints.getDomain, ({ context, params }) => getDomain(context.db, params.id))
+  route(app, endpoints.getDomain, ({ context, params }) => getDomain(context, params.id))
   formRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>
     updateDomain(context, actor, params.id, patch),
+  )
+  route(app, endpoints.retryCertificate, ({ context, actor, params }) =>
+    retryCertificate(context, actor, params.id),
   )
   route(app, endpoints.deleteDomain, ({ context, actor, params }) => removeDomain(context, actor, params.id))
 }

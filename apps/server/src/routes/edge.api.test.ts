@@ -164,13 +164,14 @@ describe('the state', () => {
     const first = await fetchState(server)
     expect(Object.keys(first.sections).sort()).toEqual([
       'certificates',
+      'challenges',
       'peers',
       'ports',
       'routes',
       'settings',
     ])
     const same = await fetchState(server, first.hashes)
-    expect(same.sections).toEqual({ peers: [], routes: [], ports: [], certificates: [] })
+    expect(same.sections).toEqual({ peers: [], routes: [], ports: [], challenges: [], certificates: [] })
     await client.patch(`/api/services/${node.id}/http/${service.id}`, { backendPort: 9 })
     const next = await fetchState(server, first.hashes)
     expect(next.sections.settings).toBeUndefined()
@@ -184,7 +185,7 @@ describe('the state', () => {
     server.context.live.update([
       { nodeId: 1, latestHandshake: 1, rx: 1, tx: 1, clientIp: null, reachable: true },
     ])
-    const sections = { peers: [], routes: [], ports: [], certificates: [] }
+    const sections = { peers: [], routes: [], ports: [], challenges: [], certificates: [] }
     expect(await fetchState(server, hashes)).toEqual({ hashes, revision, sections })
   })
 

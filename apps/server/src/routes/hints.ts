@@ -37,6 +37,7 @@ function streamHints(call: Call<typeof endpoints.streamHints>): void {
 /** Figures come by the streams of nodes; what a service's row says depends on whether its node is there. */
 function nounsOf(hint: Hint): readonly HintNoun[] {
   if (hint.kind === 'edges') return ['edges']
+  if (hint.kind === 'ordered') return ['domains']
   if (hint.kind === 'reported') return ['services']
   if (hint.kind === 'figures') return hint.turned?.length ? ['services'] : []
   if (hint.kind !== 'changed') return []

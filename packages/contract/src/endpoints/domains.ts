@@ -1,5 +1,5 @@
 import { Domain, DomainForm, DomainList, DomainQuery } from '../domains.ts'
-import { deleted, type Endpoint, look, write } from '../endpoint.ts'
+import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { byId } from '../fields.ts'
 
 /** Domains. */
@@ -36,6 +36,16 @@ export const domains = {
     ...write,
     params: byId,
     body: DomainForm,
+    answer: Domain,
+  },
+  /** Orders at once what would be tried again later. */
+  retryCertificate: {
+    method: 'POST',
+    path: '/api/domains/:id/certificate/retry',
+    noun: 'Domain',
+    ...write,
+    params: byId,
+    body: nothing,
     answer: Domain,
   },
   deleteDomain: {

@@ -60,19 +60,18 @@ async function answerOf(
     [...sections.hashes()]
       .filter(([name, hash]) => differs(name, hash))
       .map(([name]) => sections.textOf(name))
-  const [peers, routes, ports] = [textsOf(rows.peers), textsOf(rows.routes), textsOf(rows.ports)]
+  const { peers, routes, ports, challenges } = rows
+  const texts = Object.entries({ peers, routes, ports, challenges }).flatMap(([name, sections]) => [
+    ...listOf(name, textsOf(sections)),
+    ',',
+  ])
   const certificates = [...rows.certificates].flatMap(([id, hash]) =>
     hash !== null && differs(`certificate:${id}`, hash) ? [id] : [],
   )
   const ownSettings = known.settings === hashes.settings ? '' : `"settings":${settings},`
   return [
     `{"revision":${rows.revision},"hashes":${JSON.stringify(hashes)},"sections":{${ownSettings}`,
-    ...listOf('peers', peers),
-    ',',
-    ...listOf('routes', routes),
-    ',',
-    ...listOf('ports', ports),
-    ',',
+    ...texts,
     ...listOf('certificates', await readCertificates(tx, secrets, certificates)),
     '}}',
   ]

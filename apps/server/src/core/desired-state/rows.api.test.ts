@@ -43,9 +43,10 @@ function valuesOf({ context }: TestServer): Values {
   }
   return {
     nodes,
-    domains: { ssl: [null, 'self-signed'], skip_validation: flags, updated_at: anyTime },
+    domains: { ssl: [null, 'self-signed', 'certbot'], skip_validation: flags, updated_at: anyTime },
     certificates: {
       status: ['valid', 'failed'],
+      kind: ['self-signed', 'certbot'],
       issuer: [null, 'x'],
       chain: [null, 'one', 'two'],
       private_key: [null, ...sealed],
@@ -54,6 +55,7 @@ function valuesOf({ context }: TestServer): Values {
       error: [null, 'x'],
       updated_at: anyTime,
     },
+    challenges: { updated_at: anyTime },
     services: {
       name: ['a', 'b'],
       name_folded: ['a', 'b'],
@@ -82,7 +84,7 @@ type Step = {
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
-  table: fc.constantFrom('nodes', 'domains', 'certificates', 'services'),
+  table: fc.constantFrom('nodes', 'domains', 'certificates', 'challenges', 'services'),
   kind: fc.constantFrom('insert', 'update', 'update', 'update', 'delete'),
   column: fc.nat(100),
   value: fc.nat(100),
@@ -139,6 +141,7 @@ function sorted({ peers, sections, certificates, ...rest }: HeldState) {
     peers: [...peers].sort((a, b) => a.nodeId - b.nodeId),
     routes: rowsOf(sections.routes).sort(byId),
     ports: rowsOf(sections.ports).sort(byId),
+    challenges: rowsOf(sections.challenges).sort(byId),
     certificates: [...certificates].sort(byId),
   }
 }
@@ -178,6 +181,11 @@ async function insert(
         private_key: values.certificates.private_key[1],
         ...common,
       })
+      .execute()
+  if (table === 'challenges')
+    await tx
+      .insertInto('challenges')
+      .values({ domain_id: 1 + (row % 9), token: `t${n}`, thumbprint: 'x', ...common })
       .execute()
   if (table === 'services')
     await tx

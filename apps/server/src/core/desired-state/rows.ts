@@ -1,4 +1,10 @@
-import { peersSectionOf, portsSectionOf, routesSectionOf } from '@postern/contract/desired-state'
+import {
+  type Challenge,
+  challengesSectionOf,
+  peersSectionOf,
+  portsSectionOf,
+  routesSectionOf,
+} from '@postern/contract/desired-state'
 import type { Kysely } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
@@ -16,6 +22,7 @@ export interface StatedRows {
   peers: TextSections
   routes: TextSections
   ports: TextSections
+  challenges: TextSections
   /** The hash of each; null while there is nothing to send. */
   certificates: Map<number, string | null>
 }
@@ -33,6 +40,7 @@ export function createStatedRows(): StatedRows {
     peers: createTextSections(peersSectionOf),
     routes: createTextSections(routesSectionOf),
     ports: createTextSections(portsSectionOf),
+    challenges: createTextSections(challengesSectionOf),
     certificates: new Map(),
   }
 }
@@ -51,6 +59,7 @@ export async function updateStatedRows(
   await readNodes(tx, rows, parts)
   await readDomains(tx, rows)
   await readCertificates(tx, rows)
+  await readChallenges(tx, rows)
   await readServices(tx, rows)
   await dropDeleted(tx, rows)
   rows.revision = revision
@@ -115,6 +124,17 @@ async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise
   }
 }
 
+async function readChallenges(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
+  const changed = await tx
+    .selectFrom('challenges')
+    .innerJoin('domains', 'domains.id', 'challenges.domain_id')
+    .select(['challenges.id', 'domain', 'token', 'thumbprint'])
+    .where('challenges.revision', '>', rows.revision)
+    .execute()
+  for (const challenge of changed)
+    rows.challenges.set(challenge.id, JSON.stringify(challenge satisfies Challenge))
+}
+
 async function readServices(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
   for (const ids of inBatches(await listChangedServices(tx, rows.revision))) {
     for (const service of await tx.selectFrom('services').selectAll().where('id', 'in', ids).execute()) {
@@ -149,7 +169,7 @@ async function listChangedServices(tx: Kysely<Database>, since: number): Promise
 
 /** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */
 async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const { nodes, domains, certificates, routes, ports, peers } = rows
+  const { nodes, domains, certificates, challenges, routes, ports, peers } = rows
   await dropFrom(tx, 'services', routes.size() + ports.size(), idsOf([routes, ports]), (id) => {
     routes.remove(id)
     ports.remove(id)
@@ -158,6 +178,7 @@ async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void
     nodes.delete(id)
     peers.remove(id)
   })
+  await dropFrom(tx, 'challenges', challenges.size(), challenges.ids(), (id) => challenges.remove(id))
   await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => domains.delete(id))
   await dropFrom(tx, 'certificates', certificates.size, certificates.keys(), (id) => certificates.delete(id))
 }

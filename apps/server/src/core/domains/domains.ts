@@ -1,13 +1,17 @@
+import type { Certificate } from '@postern/contract/certificates'
 import type { Domain, DomainForm, DomainQuery } from '@postern/contract/domains'
 import type { FieldError } from '@postern/contract/errors'
 import type { Page } from '@postern/contract/lists'
+import { MESSAGES } from '@postern/contract/messages'
 import { normaliseDomain } from '@postern/net/hostname'
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely'
+import { describeCertificate } from '../../certificates/describe.ts'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
-import { describeCertificate, storeCertificate } from '../../certificates/store.ts'
+import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
+import { storeOwn } from '../../certificates/store.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
-import { type CertificateRow, type Database, type DomainRow, flag } from '../../db/schema.ts'
+import { type Database, type DomainRow, flag } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError, quoteNames, refuseFindings, ValidationError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
@@ -24,13 +28,13 @@ export async function listDomains(context: Context, query: DomainQuery): Promise
   return await listOrPage(query, found, async (slice) => {
     const sorted = found.select('id').orderBy(field, direction).orderBy('id', direction)
     const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
-    return await readDomains(context.db, ids, { field, direction })
+    return await readDomains(context, ids, { field, direction })
   })
 }
 
 /** @throws NotFoundError */
-export async function getDomain(db: Kysely<Database>, id: number): Promise<Domain> {
-  const [domain] = await readDomains(db, [id])
+export async function getDomain(source: Source, id: number): Promise<Domain> {
+  const [domain] = await readDomains(source, [id])
   if (!domain) throw new NotFoundError('Domain')
   return domain
 }
@@ -46,14 +50,14 @@ export async function createDomain(
   const taken = domain === undefined ? [] : await findTaken(context.db, domain)
   const isNew = domain !== undefined && taken.length === 0
   const message = isNew ? await findDomainProblem(context, domain, skipValidation) : undefined
-  const invalid = message === undefined ? errors : [...errors, { field: 'domain', message }]
-  refuseFindings({ invalid, taken })
+  const unfit = message === undefined ? [] : [{ field: 'domain', message }]
+  refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values)], taken })
   const form = patch.onto({})
   const issued = await context.authority.issue([form.domain])
   return await change(context, { actor, what: `domain ${form.domain} created` }, async (tx, revision) => {
     refuseFindings({ invalid: [], taken: await findTaken(tx, form.domain) })
     const id = await insertDomain(context, tx, { ...form, issued, revision })
-    return { value: await getDomain(tx, id), touched: { domains: [id] } }
+    return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
   })
 }
 
@@ -82,7 +86,8 @@ export async function insertDomain(
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await storeCertificate(tx, { domainId: id }, { ...context, issued, now, revision })
+  await storeOwn(tx, { domainId: id }, { ...context, issued, now, revision })
+  if (form.ssl === 'certbot') await addOrder(tx, id, context.clock())
   return id
 }
 
@@ -93,26 +98,31 @@ export async function updateDomain(
   id: number,
   patch: Patch<DomainForm>,
 ): Promise<Domain> {
-  const before = await getDomain(context.db, id)
+  const before = await getDomain(context, id)
   const wanted = patch.onto(formOf(before), before.updated_at)
   if (wanted.domain !== before.domain)
     throw new ValidationError([{ field: 'domain', message: 'The name of a domain cannot be changed' }])
+  refuseFindings({ invalid: findKindProblem(wanted), taken: [] })
   if (before.skipValidation && !wanted.skipValidation) await refuseDomain(context, before.domain, false)
+  const isLeaving = before.ssl === 'certbot' && wanted.ssl !== 'certbot'
+  const issued = isLeaving ? await context.authority.issue([before.domain]) : undefined
   return await change(context, { actor, what: `domain ${before.domain} updated` }, async (tx, revision) => {
-    const current = await getDomain(tx, id)
+    const current = await getDomain({ ...context, db: tx }, id)
     const form = patch.onto(formOf(current), current.updated_at)
+    refuseFindings({ invalid: findKindProblem(form), taken: [] })
+    await changeKind(context, tx, current, { ...form, issued, revision })
     await updateStated(tx, 'domains', id, revision, {
       ssl: form.ssl,
       skip_validation: flag(form.skipValidation),
       updated_at: nextTime(context.clock(), current.updated_at),
     })
-    return { value: await getDomain(tx, id), touched: { domains: [id] } }
+    return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
   })
 }
 
 /** @throws ConflictError that names the services that use it. */
 export async function removeDomain(context: Context, actor: string, id: number): Promise<{ id: number }> {
-  const { domain } = await getDomain(context.db, id)
+  const { domain } = await getDomain(context, id)
   return await change(context, { actor, what: `domain ${domain} deleted` }, async (tx) => {
     const services = await tx
       .selectFrom('services')
@@ -126,10 +136,57 @@ export async function removeDomain(context: Context, actor: string, id: number):
         [],
         'in_use',
       )
+    await dropOrder(tx, id)
     await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domains').where('id', '=', id).execute()
     return { value: { id }, touched: { domains: [id] } }
   })
+}
+
+/** Of another kind, or saved once more, which also ends the wait after a failed order. */
+async function changeKind(
+  context: Context,
+  tx: Transaction<Database>,
+  before: Domain,
+  {
+    ssl,
+    issued,
+    revision,
+  }: Pick<DomainForm, 'ssl'> & { issued: IssuedCertificate | undefined; revision: number },
+): Promise<void> {
+  const now = context.clock()
+  if (ssl === 'certbot') {
+    if (before.ssl === 'certbot') await hastenOrder(tx, before.id, now)
+    else await addOrder(tx, before.id, now)
+    return
+  }
+  await dropOrder(tx, before.id)
+  // Should one be missing here because of a form that came meanwhile, the renewal makes it.
+  if (before.certificate.kind === 'certbot' && issued)
+    await storeOwn(
+      tx,
+      { domainId: before.id },
+      { ...context, issued, now: new Date(now).toISOString(), revision },
+    )
+}
+
+/**
+ * Ends the wait after a failed order.
+ * @throws NotFoundError; ConflictError for a certificate that no public authority signs
+ */
+export async function retryCertificate(context: Context, actor: string, id: number): Promise<Domain> {
+  const { domain, ssl } = await getDomain(context, id)
+  if (ssl !== 'certbot')
+    throw new ConflictError(`The certificate of ${domain} is self-signed: nothing is on order.`)
+  return await change(context, { actor, what: `certificate of ${domain} ordered again` }, async (tx) => {
+    await hastenOrder(tx, id, context.clock())
+    return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
+  })
+}
+
+/** Who does not let the name be checked cannot have an authority check it. */
+function findKindProblem({ ssl, skipValidation }: Partial<DomainForm>): FieldError[] {
+  return ssl === 'certbot' && skipValidation ? [{ field: 'ssl', message: MESSAGES.selfSignedOnly }] : []
 }
 
 /** Why a name cannot be a domain, in words. Outside of any transaction: name servers take their time. */
@@ -159,35 +216,51 @@ function formOf({ domain, ssl, skipValidation }: Domain): Record<string, unknown
   return { domain, ssl, skipValidation }
 }
 
-type JoinedRow = DomainRow & { [K in keyof CertificatePart]: CertificatePart[K] | null }
-type CertificatePart = Pick<CertificateRow, 'status' | 'issuer' | 'not_after' | 'error'>
+/** The database, or the transaction that a change is in. */
+interface Source {
+  db: Kysely<Database>
+  clock(): number
+}
 
 /** Many ids come as a query: a statement holds 32,766 values at most. */
 async function readDomains<DB, TB extends keyof DB>(
-  db: Kysely<Database>,
+  { db, clock }: Source,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
   { field, direction }: NonNullable<DomainQuery['orderBy']> = BY_NAME,
 ): Promise<Domain[]> {
-  const rows: JoinedRow[] = await db
+  const rows = await db
     .selectFrom('domains')
-    .leftJoin('certificates', 'certificates.domain_id', 'domains.id')
-    .selectAll('domains')
-    .select(['status', 'issuer', 'not_after', 'error'])
-    .where('domains.id', 'in', ids)
-    .orderBy(`domains.${field}`, direction)
-    .orderBy('domains.id', direction)
+    .where('id', 'in', ids)
+    .selectAll()
+    .orderBy(field, direction)
+    .orderBy('id', direction)
     .execute()
-  return rows.map(toDomain)
+  const certificates = await db
+    .selectFrom('certificates')
+    .where('domain_id', 'in', ids)
+    .select(['domain_id', 'status', 'kind', 'issuer', 'not_before', 'not_after', 'error', 'updated_at'])
+    .execute()
+  const orders = await db
+    .selectFrom('orders')
+    .where('domain_id', 'in', ids)
+    .select(['domain_id', 'step', 'due_at', 'problem'])
+    .execute()
+  const held = new Map(certificates.map((row) => [row.domain_id, row]))
+  const ordered = new Map(orders.map((row) => [row.domain_id, row]))
+  const now = clock()
+  return rows.map((row) => {
+    const state = { ssl: row.ssl, held: held.get(row.id) ?? null, order: ordered.get(row.id) ?? null }
+    return toDomain(row, describeCertificate(state, now))
+  })
 }
 
-function toDomain(row: JoinedRow): Domain {
-  const { status } = row
+function toDomain(row: DomainRow, certificate: Certificate): Domain {
   return {
     id: row.id,
     domain: row.domain,
     ssl: row.ssl,
     skipValidation: row.skip_validation === 1,
-    certificate: describeCertificate(status === null ? undefined : { ...row, status }),
+    certificate,
     created_at: row.created_at,
     updated_at: row.updated_at,
   }

@@ -59,5 +59,12 @@ async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise<number
     const keys = { private_key: orNull(private_key) }
     await updateStated(tx, 'certificates', id, revision, keys)
   }
+  const orders = await tx.selectFrom('orders').select(['id', 'private_key']).execute()
+  for (const { id, private_key } of orders)
+    await tx
+      .updateTable('orders')
+      .set({ private_key: orNull(private_key) })
+      .where('id', '=', id)
+      .execute()
   return count
 }

@@ -1,0 +1,58 @@
+import type { CertificateKind } from '@postern/contract/certificates'
+import { expect, test } from 'vitest'
+import { type CertificateState, describeCertificate } from './describe.ts'
+
+const DAY = 86_400_000
+const NOW = Date.parse('2026-11-22T00:00:00.000Z')
+const at = (days: number) => new Date(NOW + days * DAY).toISOString()
+
+const problem = { code: 'dns', detail: 'no such name', found: [], expected: ['203.0.113.1'], at: at(-1) }
+const held = (from: number, to: number, kind: CertificateKind = 'certbot'): CertificateState['held'] => ({
+  status: 'valid',
+  kind,
+  issuer: "Let's Encrypt",
+  not_before: at(from),
+  not_after: at(to),
+  error: null,
+  updated_at: at(from),
+})
+const failing = { step: null, due_at: NOW + DAY, problem: JSON.stringify(problem) }
+const describe = (over: Partial<CertificateState>) =>
+  describeCertificate({ ssl: 'certbot', held: held(-60, 30), order: failing, ...over }, NOW)
+
+test('a renewal that fails leaves the certificate valid, and says why and when it is tried again', () => {
+  expect(describe({})).toMatchObject({
+    status: 'valid',
+    kind: 'certbot',
+    error: 'no such name',
+    problem,
+    nextTryAt: at(1),
+    renewalFailing: false,
+  })
+})
+
+test.each([
+  [-76, 14, true],
+  [-75, 15, false],
+  // Of six days the last day and a half.
+  [-4, 2, false],
+  [-5, 1, true],
+  [-91, -1, true],
+])(
+  'one that began %i days ago and ends in %i: its failing renewal is warned of: %s',
+  (from, to, isWarned) => {
+    expect(describe({ held: held(from, to) }).renewalFailing).toBe(isWarned)
+    expect(describe({ held: held(from, to), order: { ...failing, problem: null } }).renewalFailing).toBe(
+      false,
+    )
+  },
+)
+
+test('a self-signed one meanwhile is not what is wanted', () => {
+  const own = held(0, 1, 'self-signed')
+  expect(describeCertificate({ ssl: 'certbot', held: own, order: failing }, NOW)).toMatchObject({
+    status: 'failed',
+    kind: 'self-signed',
+    renewalFailing: false,
+  })
+})

@@ -1,0 +1,57 @@
+import type { Certificate, CertificateProblem } from '@postern/contract/certificates'
+import type { CertificateRow, DomainRow, OrderRow } from '../db/schema.ts'
+
+/** What is kept of a domain's certificate, and of the order for the next one. */
+export interface CertificateState {
+  ssl: DomainRow['ssl']
+  held: Pick<
+    CertificateRow,
+    'status' | 'kind' | 'issuer' | 'not_before' | 'not_after' | 'error' | 'updated_at'
+  > | null
+  order: Pick<OrderRow, 'step' | 'due_at' | 'problem'> | null
+}
+
+const DAY = 86_400_000
+/** A renewal that fails is told of this long before the end … */
+const WARN_BEFORE = 14 * DAY
+/** … but in the last part of the life at most: some live for a few days. */
+const WARN_SHARE = 1 / 4
+
+/** What the console shows of a domain's certificate. */
+export function describeCertificate({ ssl, held, order }: CertificateState, now: number): Certificate {
+  const isOrdered = ssl === 'certbot' && order !== null
+  const problem = isOrdered ? problemOf(order) : ownProblem(held)
+  const isAsWanted = held !== null && held.kind === (ssl ?? 'self-signed')
+  return {
+    status: isOrdered ? statusOf(isAsWanted, problem) : (held?.status ?? 'pending'),
+    kind: held?.kind ?? 'self-signed',
+    issuer: held?.issuer ?? null,
+    notBefore: held?.not_before ?? null,
+    notAfter: held?.not_after ?? null,
+    step: isOrdered ? order.step : null,
+    problem,
+    error: problem?.detail ?? null,
+    nextTryAt: isOrdered && problem && order.step === null ? new Date(order.due_at).toISOString() : null,
+    renewalFailing: problem !== null && isAsWanted && endsSoon(held, now),
+  }
+}
+
+function statusOf(isAsWanted: boolean, problem: CertificateProblem | null): Certificate['status'] {
+  if (isAsWanted) return 'valid'
+  return problem ? 'failed' : 'pending'
+}
+
+function problemOf({ problem }: { problem: string | null }): CertificateProblem | null {
+  // Written by this server as what it is.
+  return problem === null ? null : (JSON.parse(problem) as CertificateProblem)
+}
+
+function ownProblem(held: CertificateState['held']): CertificateProblem | null {
+  if (!held || held.error === null) return null
+  return { code: 'internal', detail: held.error, found: [], expected: [], at: held.updated_at }
+}
+
+function endsSoon(held: Pick<CertificateRow, 'not_before' | 'not_after'>, now: number): boolean {
+  const [from, to] = [Date.parse(held.not_before ?? ''), Date.parse(held.not_after ?? '')]
+  return now >= to - Math.min(WARN_BEFORE, (to - from) * WARN_SHARE)
+}

@@ -1,0 +1,28 @@
+import type { Transaction } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+
+/** A domain wants a certificate of a public authority from now on. */
+export async function addOrder(tx: Transaction<Database>, domainId: number, now: number): Promise<void> {
+  const at = new Date(now).toISOString()
+  await tx
+    .insertInto('orders')
+    .values({ domain_id: domainId, step: 'queued', due_at: now, failures: 0, created_at: at, updated_at: at })
+    .execute()
+}
+
+/** It wants none any more, or goes: the order ends where it is. */
+export async function dropOrder(tx: Transaction<Database>, domainId: number): Promise<void> {
+  await tx.deleteFrom('challenges').where('domain_id', '=', domainId).execute()
+  await tx.deleteFrom('orders').where('domain_id', '=', domainId).execute()
+}
+
+/** What waits after a failure does not wait any longer, nor longer after the next one. */
+export async function hastenOrder(tx: Transaction<Database>, domainId: number, now: number): Promise<void> {
+  await tx
+    .updateTable('orders')
+    .set({ step: 'queued', due_at: now, failures: 0, updated_at: new Date(now).toISOString() })
+    .where('domain_id', '=', domainId)
+    .where('step', 'is', null)
+    .where('problem', 'is not', null)
+    .execute()
+}
