@@ -11,7 +11,9 @@ import { createGate, type Gate } from './core/accounts/gate.ts'
 import { createLoginLimits, type LoginLimits } from './core/accounts/login-limits.ts'
 import { createTickets, type Tickets } from './core/accounts/tickets.ts'
 import { createDesiredState, type DesiredState } from './core/desired-state/desired-state.ts'
-import { createResolver, type Resolver } from './core/domains/dns-check.ts'
+import { createProofs, type Proofs } from './core/domains/proofs.ts'
+import { createResolver, type Resolver } from './core/domains/resolver.ts'
+import { createVisit, type Visit } from './core/domains/visit.ts'
 import { createEdgeHub, type EdgeHub } from './core/edges/edges.ts'
 import { createLogHub, type LogHub } from './core/logs/logs.ts'
 import { type AgentBundle, readAgentBundle } from './core/nodes/agent-bundle.ts'
@@ -32,6 +34,7 @@ export interface World {
   randomBytes(count: number): Buffer
   network(): MachineNetwork
   resolver: Resolver
+  visit: Visit
   /** scrypt's N; a power of two. */
   scryptCost: number
 }
@@ -49,6 +52,8 @@ export interface Context extends World {
   readonly feeds: Feeds
   readonly loginLimits: LoginLimits
   readonly tickets: Tickets
+  /** Of checks of domains that are under way. */
+  readonly proofs: Proofs
   /** Keys that nodes registered: each is a change that goes to every edge. */
   readonly keyAttempts: Attempts
   /** Checking a password takes 128 MB and a thread for a third of a second. */
@@ -68,6 +73,7 @@ export const realWorld: World = {
   randomBytes,
   network: observeNetwork,
   resolver: createResolver(),
+  visit: createVisit(),
   scryptCost: 2 ** 17,
 }
 
@@ -110,6 +116,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
       tickets: createTickets(world.randomBytes(32), world.clock),
+      proofs: createProofs(world.randomBytes),
       keyAttempts: createAttempts(world.clock),
       passwordGate: createGate(2, 50),
       authority: await loadAuthority({ db, secrets, ...world }),

@@ -4,6 +4,7 @@ import { startRenewal } from './certificates/renewal.ts'
 import type { ServerConfig } from './config.ts'
 import { buildContext, type Context, createLog, realWorld } from './context.ts'
 import type { GeneratedAdmin } from './core/accounts/accounts.ts'
+import { createResolver } from './core/domains/resolver.ts'
 import { prepareInstallation } from './core/first-start.ts'
 import { listenOnLoopback, listenOnSocket } from './listen.ts'
 
@@ -21,7 +22,8 @@ export interface RunningServer {
  */
 export async function startServer(config: ServerConfig): Promise<RunningServer> {
   const log = createLog(config.settings.POSTERN_LOG_LEVEL, process.stderr)
-  const context = await buildContext(config, log, realWorld)
+  const resolver = createResolver(config.settings.POSTERN_DNS_SERVERS)
+  const context = await buildContext(config, log, { ...realWorld, resolver })
   const apps: FastifyInstance[] = []
   const close = () => closeAll(apps, context)
   try {

@@ -20,3 +20,6 @@ export function isReservedPath(path: string): boolean {
   const first = path.split('/')[1]?.toLowerCase() ?? ''
   return first === '' || RESERVED_PATHS.includes(first)
 }
+
+/** Where the server proves that a request came out at it: below it is the nonce of a check of a domain. Plain HTTP too. */
+export const PROOF_PATH = '/.well-known/postern'

@@ -18,11 +18,13 @@ describe('settings', () => {
       POSTERN_TUNNEL_NETWORK: '172.20.9.1/16',
       POSTERN_PORT_RANGE: '40000-40010',
       POSTERN_PUBLIC_HOST: '2001:db8::1',
+      POSTERN_DNS_SERVERS: '192.0.2.53, 192.0.2.54:5353,2001:db8::53,[::1]:5353',
     })
     expect(settings).toMatchObject({
       POSTERN_TUNNEL_NETWORK: '172.20.0.0/16',
       POSTERN_PORT_RANGE: { from: 40000, to: 40010 },
       POSTERN_PUBLIC_HOST: '2001:db8::1',
+      POSTERN_DNS_SERVERS: ['192.0.2.53', '192.0.2.54:5353', '2001:db8::53', '[::1]:5353'],
     })
   })
 
@@ -33,6 +35,9 @@ describe('settings', () => {
     ['POSTERN_DATA_DIR', '/a b'],
     ['POSTERN_PUBLIC_HOST', 'http://x'],
     ['POSTERN_PUBLIC_HOST', 'a b.example.com'],
+    ['POSTERN_DNS_SERVERS', 'dns.example.com'],
+    ['POSTERN_DNS_SERVERS', '192.0.2.53:70000'],
+    ['POSTERN_DNS_SERVERS', '192.0.2.53,'],
     ['POSTERN_TUNNEL_NETWORK', '10.0.0.0/8'],
     ['POSTERN_TUNNEL_NETWORK', '8.8.0.0/16'],
     ['POSTERN_TUNNEL_INTERFACE', 'wg0; reboot'],

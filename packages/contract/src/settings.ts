@@ -40,6 +40,23 @@ const portRange = z.pipe(
   }),
 )
 
+const isNameServer = (text: string) => {
+  const [, address = '', port = ''] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text) ?? []
+  return isIp(text) || (isIp(address) && +port >= 1 && +port <= 65_535)
+}
+const listed = (value: string) => value.split(',').map((one) => one.trim())
+const nameServers = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        (value) => listed(value).every(isNameServer),
+        'must be addresses of name servers, like 192.0.2.53 or 192.0.2.53:5353, separated by commas',
+      ),
+    ),
+  z.transform(listed),
+)
+
 const isLink = (value: string) => /^https?:$/.test(URL.parse(value)?.protocol ?? '')
 const link = z.nullable(z.string().check(z.refine(isLink, 'must be an http or https address')))
 
@@ -58,6 +75,7 @@ const Environment = z.object({
   ),
   POSTERN_PORT_RANGE: z._default(portRange, { from: 32660, to: 32760 }),
   POSTERN_CONNECTIONS_PER_SOURCE: number('number', 10, 100_000, 500),
+  POSTERN_DNS_SERVERS: z._default(nameServers, []),
   POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
   POSTERN_ADMIN_PASSWORD: z._default(
     z.nullable(z.string().check(z.minLength(8, 'must have at least 8 characters'))),

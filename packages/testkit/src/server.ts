@@ -68,7 +68,13 @@ export const TEST_NETWORK: MachineNetwork = {
   defaultAddress: '203.0.113.1',
 }
 
-const TEST_WORLD: World = { ...realWorld, network: () => TEST_NETWORK, scryptCost: 2 ** 10 }
+const TEST_WORLD: World = {
+  ...realWorld,
+  network: () => TEST_NETWORK,
+  // Nothing of a test leaves the machine.
+  visit: async () => ({ kind: 'silent' }),
+  scryptCost: 2 ** 10,
+}
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'pt-server-'))

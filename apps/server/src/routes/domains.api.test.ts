@@ -2,28 +2,39 @@ import { X509Certificate } from 'node:crypto'
 import { fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LookupError } from '../core/domains/dns-check.ts'
+import { LookupError } from '../core/domains/resolver.ts'
+import type { Visit } from '../core/domains/visit.ts'
 
 const dns = new Map<string, string[] | Error>([
   ['here.example.com', ['203.0.113.1']],
-  ['here6.example.com', ['198.51.100.9', '203.0.113.1']],
+  ['cdn.example.com', ['198.51.100.7']],
+  ['half.example.com', ['203.0.113.1', '2001:db8::9']],
   ['away.example.com', ['198.51.100.9', '2001:db8::9']],
+  ['empty.example.com', []],
   ['dead.example.com', new LookupError('silent')],
   ['unsigned.example.com', new LookupError('SERVFAIL')],
   ['wrong.example.com', new TypeError('a fault of our own')],
 ])
 const resolver = {
   async resolve(name: string) {
-    const answer = dns.get(name) ?? []
+    const answer = dns.get(name) ?? new LookupError('absent')
     if (answer instanceof Error) throw answer
     return answer
   },
 }
 
+/** What is at the addresses of the world: a CDN that passes requests on to the server, a stranger, and nothing. */
+const visit: Visit = async (address, _host, path) => {
+  if (address === '198.51.100.9') return { kind: 'answered', status: 404, text: '' }
+  if (address !== '198.51.100.7') return { kind: 'refused' }
+  const { statusCode, body } = await server.call({ method: 'GET', url: path })
+  return { kind: 'answered', status: statusCode, text: body }
+}
+
 let server: TestServer
 let client: Client
 beforeAll(async () => {
-  server = await startTestServer({ world: { resolver } })
+  server = await startTestServer({ world: { resolver, visit } })
   client = await server.signIn()
 })
 afterAll(() => server.close())
@@ -54,12 +65,19 @@ describe('creating', () => {
     expect(answer.body).not.toContain('PRIVATE KEY')
   })
 
-  it('accepts one of several addresses', async () => {
-    expect((await create('here6.example.com')).statusCode).toBe(201)
+  it('keeps one behind a CDN, by which a request comes out here; nobody else gets the proof', async () => {
+    expect((await create('cdn.example.com')).statusCode).toBe(201)
+    const url = `/.well-known/postern/${'0'.repeat(32)}`
+    expect((await server.call({ method: 'GET', url })).statusCode).toBe(404)
   })
 
   it.each([
-    ['away.example.com', ['198.51.100.9', '2001:db8::9', '203.0.113.1']],
+    [
+      'away.example.com',
+      ['198.51.100.9 (A), where another server', '2001:db8::9 (AAAA), which refuses', '203.0.113.1'],
+    ],
+    ['half.example.com', ['also points to 2001:db8::9 (AAAA), which refuses']],
+    ['empty.example.com', ['has no address in DNS', '203.0.113.1']],
     ['nowhere.example.com', ['has no DNS record', '203.0.113.1']],
     ['dead.example.com', ['did not answer']],
     ['unsigned.example.com', ['answered with SERVFAIL']],

@@ -9,6 +9,7 @@ import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { nodeRoutes } from './nodes.ts'
+import { proofRoutes } from './proofs.ts'
 import { serviceRoutes } from './services.ts'
 import { tokenRoutes } from './tokens.ts'
 
@@ -25,5 +26,6 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   hintRoutes,
   logRoutes,
   installRoutes,
+  proofRoutes,
   docsRoutes,
 ]

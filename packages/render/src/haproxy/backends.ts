@@ -1,6 +1,7 @@
 import { renderSaid } from './forwarding.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
+import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
 
 /** HAProxy looks this often, and closes half of those that were idle since its last look. */
@@ -109,6 +110,7 @@ export function renderBackends(options: HaproxyOptions): string {
     renderOnce('once_console', server, options),
     renderOnce('grpc_http', `${ANY} proto h2`, options),
     renderOnce('grpc_https', `${ANY} ${TLS} alpn h2`, options),
+    renderProofBackend(options),
     `# Which service each open stream belongs to, so that ending a service ends its connections and no others.
 backend streams
   stick-table type string len 64 size 200k expire 1s store gpt0

@@ -7,6 +7,7 @@ import { renderLostNote } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
 import { type PageName, renderRefusal, renderReturn } from './pages.ts'
+import { IS_PROOF, renderProofAcl } from './proof.ts'
 import {
   HOST,
   MALFORMED,
@@ -18,7 +19,7 @@ import {
   renderRouting,
 } from './requests.ts'
 
-/** Nobody stays at the door of plain HTTP: it only redirects. */
+/** Nobody stays at the door of plain HTTP: it redirects, and proves where a domain leads. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 8)
 }
@@ -36,7 +37,10 @@ ${renderMalformed()}
 ${NOTE_PLAIN}
   ${renderReturn(paths, 'bad-request')} if ${MALFORMED}
   http-request set-var(txn.host) ${HOST}
-  http-request redirect code 308 location ${redirectTarget(options)}
+${renderProofAcl()}
+  http-request set-var(txn.proof) bool(true) if ${IS_PROOF}
+  http-request redirect code 308 location ${redirectTarget(options)} unless { var(txn.proof) -m bool }
+  default_backend proof
 `,
     `frontend https
   bind ${laneBind(options, 'h1')}

@@ -16,7 +16,7 @@ import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError, quoteNames, refuseFindings, ValidationError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch } from '../patch.ts'
-import { findDnsProblem } from './dns-check.ts'
+import { findPointingProblem } from './domain-check.ts'
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
 
@@ -198,8 +198,8 @@ export async function findDomainProblem(
   const { publicHost } = context.config
   if (domain === publicHost) return "This is the server's own address. Leave the domain empty to use it."
   if (skipValidation) return undefined
-  const own = context.network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
-  return await findDnsProblem(context.resolver, domain, publicHost, own)
+  const ownAddresses = context.network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
+  return await findPointingProblem(context, domain, { publicHost, ownAddresses })
 }
 
 async function findTaken(db: Kysely<Database>, domain: string): Promise<FieldError[]> {

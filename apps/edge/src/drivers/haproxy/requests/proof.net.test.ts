@@ -1,0 +1,77 @@
+import { sendRaw } from '@postern/testkit/wire'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab } from '../../../../test/haproxy-lab.ts'
+import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { type Visit, visitPlain } from '../../../../test/visitor.ts'
+
+const PATH = `/.well-known/postern/${'0f'.repeat(16)}`
+const HOST = 'not-yet-here.example.com'
+
+let lab: HaproxyLab
+let server: Upstream
+
+beforeAll(async () => {
+  lab = await makeHaproxyLab()
+  server = await startUpstream({ path: lab.serverSocket })
+  expect(await lab.apply([makeConsoleRoute()])).toEqual([])
+})
+afterAll(async () => {
+  await lab.close()
+  await server.close()
+})
+beforeEach(() => {
+  server.seen.length = 0
+})
+
+const ask = (visit: Partial<Visit> = {}) =>
+  visitPlain({ port: lab.httpPort, host: HOST, path: PATH, ...visit })
+
+test('over plain HTTP the server is asked to prove that a domain leads here', async () => {
+  expect((await ask()).status).toBe(200)
+  expect(server.seen.map(({ url }) => url)).toEqual([PATH])
+})
+
+test('and hears nothing else of what was sent', async () => {
+  const forged = {
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'https',
+    cookie: 'token=pts_x',
+    authorization: 'Bearer pts_x',
+    te: 'trailers',
+  }
+  expect((await ask({ headers: forged })).status).toBe(200)
+  expect(server.seen.map(({ url }) => url)).toEqual([PATH])
+  expect(server.seen[0]?.headers).toMatchObject({ host: 'localhost' })
+  for (const name of Object.keys(forged)) expect(server.seen[0]?.headers).not.toHaveProperty(name)
+})
+
+test.each<[string, Partial<Visit>]>([
+  ['another path', { path: `${PATH}/x` }],
+  ['a query', { path: `${PATH}?token=pts_x` }],
+  ['an upgrade', { headers: { upgrade: 'other', connection: 'upgrade' } }],
+  ['a path before it', { path: `/x${PATH}` }],
+  ['a longer nonce', { path: `${PATH}0` }],
+  ['a step up', { path: '/.well-known/postern/../../api/nodes' }],
+  ['an encoded step up', { path: `${PATH}/..%2f..%2fapi` }],
+  ['upper case', { path: PATH.toUpperCase() }],
+  ['a method that changes', { method: 'POST' }],
+  ['a body', { headers: { 'content-length': '3' }, body: 'abc' }],
+  ['a body of unknown length', { headers: { 'transfer-encoding': 'chunked' }, body: 'abc' }],
+])('%s is redirected as ever', async (_, changes) => {
+  expect((await ask(changes)).status).toBe(308)
+  expect(server.seen).toEqual([])
+})
+
+test('requests that follow on the connection are judged by themselves', async () => {
+  const head = (path: string, last = false) =>
+    [`GET ${path} HTTP/1.1`, `Host: ${HOST}`, ...(last ? ['Connection: close'] : []), '', ''].join('\r\n')
+  const answers = await sendRaw(lab.httpPort, head(PATH) + head('/api/nodes') + head(PATH, true), {
+    isPlain: true,
+  })
+  expect([...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual([
+    '200',
+    '308',
+    '200',
+  ])
+  expect(server.seen.map(({ url }) => url)).toEqual([PATH, PATH])
+})

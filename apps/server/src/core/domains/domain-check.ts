@@ -1,0 +1,109 @@
+import { PROOF_PATH } from '@postern/contract/reserved-paths'
+import { findCidr } from '@postern/net/cidr'
+import { findIp, formatIp } from '@postern/net/ip'
+import { isPrivate } from '@postern/net/special'
+import { explainLookup, explainNoAddress, explainStrays, type Pointing, type Stray } from './domain-words.ts'
+import type { Proofs } from './proofs.ts'
+import { LookupError, type Resolver } from './resolver.ts'
+import type { Visit } from './visit.ts'
+
+/** By what a name is checked. */
+export interface Checker {
+  resolver: Resolver
+  visit: Visit
+  proofs: Proofs
+}
+
+export interface Here {
+  /** The address or name that visitors use. */
+  publicHost: string
+  /** The machine's own addresses, at which a name may point as well. */
+  ownAddresses: readonly string[]
+}
+
+/** So many addresses of a name are asked. */
+const MAX_VISITS = 8
+
+/**
+ * Whether a name leads to this server: every address that DNS has for it is the server's, or answers for it, as a router
+ * or a CDN in front of it does. Only public addresses are asked, each exactly as DNS gave it.
+ * @returns undefined when it does, otherwise what was found at which address, and what to do
+ */
+export async function findPointingProblem(
+  checker: Checker,
+  name: string,
+  { publicHost, ownAddresses }: Here,
+): Promise<string | undefined> {
+  const [found, target] = await Promise.all([
+    lookUp(checker.resolver, name),
+    findIp(publicHost) ? [publicHost] : lookUp(checker.resolver, publicHost),
+  ])
+  const hosts = target instanceof LookupError ? [] : target.map(spell)
+  const pointing = { name, here: describeHere(publicHost, hosts) }
+  if (found instanceof LookupError) return explainLookup(pointing, found.why)
+  if (found.length === 0) return explainNoAddress(pointing)
+  const own = new Set([...hosts, ...ownAddresses.map(spell)])
+  const elsewhere = found.map(spell).filter((address) => !own.has(address))
+  return await judge(checker, pointing, elsewhere, elsewhere.length < found.length)
+}
+
+async function judge(
+  checker: Checker,
+  pointing: Pointing,
+  elsewhere: readonly string[],
+  isPartlyOwn: boolean,
+): Promise<string | undefined> {
+  const asked = elsewhere.slice(0, MAX_VISITS)
+  const answers = await Promise.all(asked.map((address) => askForProof(checker, pointing.name, address)))
+  const isPartlyHere = isPartlyOwn || answers.includes('here')
+  const strays = new Map<string, Stray>()
+  for (const [index, answer] of answers.entries()) {
+    // Of an address that this machine has no way to, such as IPv6 where it has none, others say enough.
+    const isUnknown = answer === 'unreachable' && isPartlyHere
+    if (answer !== 'here' && !isUnknown) strays.set(asked[index] ?? '', answer)
+  }
+  return strays.size > 0 ? explainStrays(pointing, strays, isPartlyHere) : undefined
+}
+
+async function askForProof(
+  { visit, proofs }: Checker,
+  name: string,
+  address: string,
+): Promise<'here' | Stray> {
+  if (!isPublic(address)) return 'private'
+  const proof = proofs.begin()
+  try {
+    const came = await visit(address, name, `${PROOF_PATH}/${proof.nonce}`)
+    if (came.kind !== 'answered') return came.kind
+    if (came.status >= 300 && came.status < 400) return 'redirected'
+    return came.status === 200 && came.text === proof.secret ? 'here' : 'other'
+  } finally {
+    proof.end()
+  }
+}
+
+async function lookUp(resolver: Resolver, name: string): Promise<string[] | LookupError> {
+  try {
+    return await resolver.resolve(name)
+  } catch (error) {
+    if (!(error instanceof LookupError)) throw error
+    return error
+  }
+}
+
+/** Nobody can point a name to a private address, though the server may know no other of itself. */
+function describeHere(publicHost: string, addresses: readonly string[]): string {
+  const reachable = addresses.filter(isPublic)
+  if (reachable.length > 0) return reachable.join(' or ')
+  return findIp(publicHost) || addresses.length > 0 ? "this server's public address" : publicHost
+}
+
+function isPublic(address: string): boolean {
+  const network = findCidr(address)
+  return network !== undefined && !isPrivate(network)
+}
+
+function spell(address: string): string {
+  const ip = findIp(address)
+  return ip ? formatIp(ip) : address
+}

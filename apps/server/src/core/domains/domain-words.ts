@@ -1,0 +1,67 @@
+import { findIp } from '@postern/net/ip'
+import type { LookupError } from './resolver.ts'
+
+/** How an address of a name is not this server. `private`: nobody asked it, since the internet cannot reach it. */
+export type Stray = 'private' | 'other' | 'redirected' | 'refused' | 'silent' | 'broken' | 'unreachable'
+
+/** One for each way to fail: what is with the addresses, and what helps beside pointing the name elsewhere. */
+const STRAYS: Record<Stray, { is: string; helps?: string }> = {
+  private: { is: ', a private address that visitors cannot reach' },
+  other: { is: ', where another server answers' },
+  redirected: {
+    is: ', which redirects instead of answering for this server',
+    helps: 'If that is a CDN, let it pass /.well-known/ on over plain HTTP.',
+  },
+  refused: {
+    is: ', which refuses connections on port 80',
+    helps: 'If that is your router or a CDN, let it pass port 80 on to this server.',
+  },
+  silent: {
+    is: ', which does not answer on port 80',
+    helps: 'If that is your router or a firewall, let it pass port 80 on to this server.',
+  },
+  broken: { is: ', which does not answer in HTTP on port 80' },
+  unreachable: { is: ', which this server cannot reach' },
+}
+
+/** A name that does not lead here, and how to say where here is. */
+export interface Pointing {
+  name: string
+  here: string
+}
+
+export function explainLookup({ name, here }: Pointing, why: LookupError['why']): string {
+  if (why === 'absent') return `${name} has no DNS record. Point it to ${here}.`
+  const said = why === 'silent' ? 'did not answer' : `answered with ${why}`
+  const hint = why === 'silent' ? 'Try again in a moment.' : 'Look at its zone, or try again in a moment.'
+  return `${name} could not be looked up: the name servers ${said}. ${hint}`
+}
+
+export function explainNoAddress({ name, here }: Pointing): string {
+  return `${name} has no address in DNS. Add an A or AAAA record that points to ${here}.`
+}
+
+/**
+ * Names every address that is not this server.
+ * @param isPartlyHere other addresses of the name are
+ */
+export function explainStrays(
+  { name, here }: Pointing,
+  strays: ReadonlyMap<string, Stray>,
+  isPartlyHere: boolean,
+): string {
+  const kinds = [...new Set(strays.values())]
+  const groups = kinds.map((kind) => {
+    const addresses = [...strays].flatMap(([address, is]) => (is === kind ? [withRecord(address)] : []))
+    return `${addresses.join(' and ')}${STRAYS[kind].is}`
+  })
+  const points = `${name} ${isPartlyHere ? 'also ' : ''}points to ${groups.join('; and to ')}.`
+  const record = strays.size > 1 ? 'these records' : 'this record'
+  const advice = isPartlyHere ? `Remove ${record}.` : `Point it to ${here}.`
+  const helps = kinds.map((kind) => STRAYS[kind].helps).find((text) => text !== undefined)
+  return [points, advice, helps].filter(Boolean).join(' ')
+}
+
+function withRecord(address: string): string {
+  return `${address} (${findIp(address)?.family === 6 ? 'AAAA' : 'A'})`
+}

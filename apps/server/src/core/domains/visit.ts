@@ -1,0 +1,68 @@
+import { type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { codeOf } from '@postern/host/errors'
+
+/**
+ * What came of one request. `answered`: with this status and the start of the body. `refused`: nothing listens there.
+ * `silent`: no whole answer in time. `unreachable`: this machine has no way there. `broken`: it was not HTTP, or ended early.
+ */
+export type Visited =
+  | { kind: 'answered'; status: number; text: string }
+  | { kind: 'refused' | 'silent' | 'unreachable' | 'broken' }
+
+/** Asks one address for a path of a host, over plain HTTP. Comes with the context, so that tests answer for the world. */
+export type Visit = (address: string, host: string, path: string) => Promise<Visited>
+
+const TIMEOUT = 5000
+/** Bytes of an answer that are read. */
+const MAX_BODY = 512
+const MAX_HEAD = 16_384
+
+const REFUSED = new Set(['ECONNREFUSED'])
+const SILENT = new Set(['ABORT_ERR', 'ETIMEDOUT'])
+const UNREACHABLE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
+/**
+ * The address is dialled as it is, so that what was judged is what is asked: no name is looked up again, no redirect is
+ * followed, no proxy of the environment is used.
+ */
+export function createVisit({ port = 80, timeout = TIMEOUT } = {}): Visit {
+  return async (address, host, path) => {
+    const signal = AbortSignal.timeout(timeout)
+    const headers = { host, 'user-agent': 'Postern', connection: 'close' }
+    const options = { host: address, port, path, headers, agent: false, signal, maxHeaderSize: MAX_HEAD }
+    try {
+      return await ask(options)
+    } catch (error) {
+      return { kind: signal.aborted ? 'silent' : kindOf(codeOf(error)) }
+    }
+  }
+}
+
+function kindOf(code: string): Exclude<Visited['kind'], 'answered'> {
+  if (REFUSED.has(code)) return 'refused'
+  if (SILENT.has(code)) return 'silent'
+  return UNREACHABLE.has(code) ? 'unreachable' : 'broken'
+}
+
+function ask(options: RequestOptions): Promise<Visited> {
+  return new Promise((resolve, reject) => {
+    const sent = request(options, (answer) => {
+      readStart(answer)
+        .then((text) => resolve({ kind: 'answered', status: answer.statusCode ?? 0, text }))
+        .catch(reject)
+        .finally(() => sent.destroy())
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+async function readStart(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= MAX_BODY) break
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_BODY).toString('latin1')
+}

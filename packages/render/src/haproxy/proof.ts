@@ -1,0 +1,28 @@
+import { PROOF_PATH } from '@postern/contract/reserved-paths'
+import { type HaproxyOptions, socketInside } from './options.ts'
+
+/** When a request over plain HTTP asks the server to prove that a domain leads here. */
+export const IS_PROOF = [
+  'is_proof',
+  '{ method GET }',
+  '!is_coded',
+  '!{ req.fhdr(content-length) -m int gt 0 }',
+  '!{ req.fhdr_cnt(upgrade) gt 0 }',
+].join(' ')
+
+/** Before the rule that redirects. */
+export function renderProofAcl(): string {
+  return `  acl is_proof pathq -m reg '^${PROOF_PATH.replaceAll('.', '[.]')}/[0-9a-f]{32}$'`
+}
+
+/** The server gets the question and nothing else of what somebody sent: it believes what comes by its socket. */
+export function renderProofBackend(options: HaproxyOptions): string {
+  return `backend proof
+  timeout server ${options.timeouts.head}s
+  http-reuse never
+  retries 0
+  http-request del-header . -m reg
+  http-request set-header Host localhost
+  server server ${socketInside(options, options.serverSocket)}
+`
+}
