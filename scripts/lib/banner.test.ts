@@ -31,6 +31,11 @@ test('without an edge only the address that works, and what is missing', () => {
   expect(text).toContain('not running: it needs root')
 })
 
+test('a data plane that nothing is known of yet has not failed', () => {
+  const text = renderDataPlane(null)
+  expect(text).toMatch(/^ +Data plane +still waiting for the server; the console shows when it runs\n$/)
+})
+
 test('a part that is missing is not hidden behind the others', () => {
   const ok = { state: 'ok', detail: 'HAProxy 2.6.12' } as const
   expect(renderDataPlane({ haproxy: ok, wireguard: ok, nftables: ok })).toContain('HAProxy 2.6.12, HAProxy')

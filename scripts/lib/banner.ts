@@ -32,8 +32,10 @@ export function renderBanner(banner: Banner): string {
   return `${lines.join('\n')}\n`
 }
 
-/** One line when everything works, else one line for each part. */
-export function renderDataPlane(dataPlane: DataPlane): string {
+/** One line when everything works, else one line for each part. @param dataPlane null: not known yet */
+export function renderDataPlane(dataPlane: DataPlane | null): string {
+  if (!dataPlane)
+    return `${line('Data plane', 'still waiting for the server; the console shows when it runs')}\n`
   const parts = Object.values(dataPlane)
   if (parts.every(({ state }) => state === 'ok'))
     return `${line('Data plane', parts.map(({ detail }) => detail).join(', '))}\n`

@@ -67,9 +67,10 @@ export function parseServerReady(message: unknown): ServerReady {
   return { generatedAdmin: { username, password } }
 }
 
-/** The data plane, as the edge's first message describes it. */
-export function parseEdgeReady(message: unknown): DataPlane {
-  return DataPlane.parse(fieldOf(message, 'dataPlane'))
+/** The data plane, as the edge's first message describes it; null: the server has sent it nothing to apply yet. */
+export function parseEdgeReady(message: unknown): DataPlane | null {
+  const dataPlane = fieldOf(message, 'dataPlane')
+  return dataPlane === null ? null : DataPlane.parse(dataPlane)
 }
 
 function fieldOf(value: unknown, key: string): unknown {

@@ -16,8 +16,8 @@ import { assertNoServer } from './running.ts'
 export interface Listeners {
   /** The server answers. */
   onServer(banner: Banner): void
-  /** The edge has applied everything, or says which part failed. */
-  onEdge(dataPlane: DataPlane): void
+  /** The edge has applied everything, or says which part failed; null: it is still waiting for the server. */
+  onEdge(dataPlane: DataPlane | null): void
   warn: Say
 }
 

@@ -29,7 +29,7 @@ export async function listActiveUnits(): Promise<string[]> {
  * Restarts the edge and waits until it has applied everything, or says which part failed.
  * @throws CommandError when it does not come up; systemd keeps trying
  */
-export async function restartEdgeUnit(): Promise<DataPlane> {
+export async function restartEdgeUnit(): Promise<DataPlane | null> {
   const restarted = await run('systemctl', ['restart', EDGE_UNIT], { timeoutMs: 60_000 }).catch(orTooLate)
   const said = await must('systemctl', ['show', '--property=StatusText', '--value', EDGE_UNIT])
   if (restarted?.code !== 0 || said.trim() === '')

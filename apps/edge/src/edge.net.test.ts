@@ -145,7 +145,7 @@ describe('the edge', () => {
     await lab.must('nft', 'flush', 'ruleset')
 
     const after = await start()
-    expect((await after.ready).nftables.state).toBe('ok')
+    expect((await after.ready)?.nftables.state).toBe('ok')
     expect(after.haproxy.applied[0]?.wanted.routes).toHaveLength(1)
     expect(after.haproxy.applied[0]?.wanted.certificates).toEqual([makeCertificate(0)])
     expect(await lab.must('nft', 'list', 'tables')).toContain('postern')
@@ -157,14 +157,26 @@ describe('the edge', () => {
     expect(after.haproxy.applied.at(-1)?.wanted.routes).toEqual([])
   })
 
-  test('without any state it says so, and begins when the server is there', async () => {
+  test('without any state it touches nothing, and begins when the server is there', async () => {
     const { ready, haproxy } = await start()
-    expect((await ready).haproxy).toEqual({
-      state: 'failed',
-      detail: 'The server has not said yet what is wanted.',
-    })
+    expect(await lab.must('nft', 'list', 'tables')).toBe('')
     expect(haproxy.applied).toEqual([])
-    await reported(await serve(), 'the report', (each) => each.applied === 7)
+    const fake = await serve()
+    expect((await ready)?.haproxy.state).toBe('ok')
+    await reported(fake, 'the report', (each) => each.applied === 7)
+  })
+
+  test('without any state, an answer that is none is the first report', async () => {
+    const fake = await serve()
+    fake.answerWith = { revision: 8 }
+    const { ready } = await start()
+    expect(await ready).toBe(null)
+    const message = expect.stringContaining("This edge doesn't understand")
+    const refused = await reported(fake, 'the refusal', () => true)
+    expect(refused.problems).toEqual([{ scope: { kind: 'edge' }, message }])
+    expect(refused.dataPlane.haproxy).toEqual({ state: 'failed', detail: message })
+    fake.answerWith = undefined
+    await reported(fake, 'the recovery', (each) => each.applied === 7 && each.problems.length === 0)
   })
 
   test('says everything again after a lost connection', async () => {

@@ -40,7 +40,7 @@ export interface EdgeOptions extends Config {
   edgePorts: () => readonly number[]
   haproxy: EdgeHaproxy
   /** Called once, when the data plane was made or cannot be made for now. */
-  onReady(dataPlane: DataPlane): void
+  onReady(dataPlane: DataPlane | null): void
 }
 
 export interface Edge {

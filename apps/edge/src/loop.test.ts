@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answerOf, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
-import { Loop } from './loop.ts'
+import { Loop, type LoopOptions } from './loop.ts'
 import { createTargetFinder } from './targets.ts'
 
 /** Time stands still: whatever waits for a timer waits for ever. */
@@ -39,20 +39,45 @@ test('no timer is between a hint and the report that it is applied, also after a
   await reports.until(revision)
 })
 
+test('a first start waits for a server that takes its time, and reports nothing meanwhile', async () => {
+  const answer = Promise.withResolvers<ReturnType<typeof makeState>>()
+  const onReady = vi.fn()
+  const reports = reportsOf(() => answer.promise, { onReady })
+  await loop.start()
+  await vi.advanceTimersByTimeAsync(29_000)
+  expect([reports.count(), onReady.mock.calls]).toEqual([0, []])
+  answer.resolve(makeState())
+  await reports.until(7)
+  expect(onReady.mock.calls).toEqual([[{ haproxy: OK, wireguard: OK, nftables: OK }]])
+})
+
+test('a server that never answers does not hold up the start for ever', async () => {
+  const onReady = vi.fn()
+  const reports = reportsOf(() => new Promise(() => undefined), { onReady })
+  await loop.start()
+  await vi.advanceTimersByTimeAsync(31_000)
+  expect([reports.count(), onReady.mock.calls]).toEqual([0, [[null]]])
+})
+
+const OK = { state: 'ok', detail: '' } as const
+
 /** Makes the loop, of parts that take no time. */
-function reportsOf(state: () => ReturnType<typeof makeState>) {
-  const part = { state: 'ok', detail: '' } as const
+function reportsOf(
+  state: () => ReturnType<typeof makeState> | Promise<ReturnType<typeof makeState>>,
+  { onReady = () => undefined }: Partial<Pick<LoopOptions, 'onReady'>> = {},
+) {
   const driver = {
-    apply: async () => ({ part, problems: [] }),
+    apply: async () => ({ part: OK, problems: [] }),
     remove: async () => undefined,
     isAsLeft: async () => true,
   }
   const names = makeFakeNames()
   const reports = new EventTarget()
   let applied = 0
+  let count = 0
   loop = new Loop({
     settings: parseSettings({}),
-    haproxy: { apply: async () => [], check: async () => part, needsAnotherApply: () => false },
+    haproxy: { apply: async () => [], check: async () => OK, needsAnotherApply: () => false },
     wireguard: driver,
     nftables: driver,
     names,
@@ -61,18 +86,20 @@ function reportsOf(state: () => ReturnType<typeof makeState>) {
     observerProblems: () => [],
     hasKernelChanged: () => false,
     onRoutes: () => undefined,
-    fetchState: async () => answerOf(state()),
+    fetchState: async () => answerOf(await state()),
     report(report: EdgeReport) {
       applied = report.applied
+      count++
       reports.dispatchEvent(new Event('report'))
     },
-    onReady: () => undefined,
+    onReady,
     onState: () => undefined,
     lastGoodFile: join(dir, 'state.json'),
     random: Math.random,
     log: pino({ level: 'silent' }),
   })
   return {
+    count: () => count,
     async until(wanted: number) {
       while (applied < wanted)
         await new Promise((resolve) => reports.addEventListener('report', resolve, { once: true }))

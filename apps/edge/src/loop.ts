@@ -14,8 +14,8 @@ export interface LoopOptions extends ReconcileParts {
   /** The body of a StateAnswer; throws when the server does not give one. */
   fetchState(known: Record<string, string>): Promise<unknown>
   report(report: EdgeReport): void
-  /** Called once, after the first apply or when there is nothing to apply for too long. */
-  onReady(dataPlane: DataPlane): void
+  /** Called once, after the first apply, or with null when the server has sent nothing to apply for too long. */
+  onReady(dataPlane: DataPlane | null): void
   onState(state: HeldState): void
   /** What keeps this machine from being observed. */
   observerProblems(): Problem[]
@@ -29,10 +29,9 @@ const FULL_CHECK_EVERY = 5000
 const HAPROXY_CHECK_EVERY = 500
 /** So many full checks leave tunnel and firewall alone while nothing reports a change of them. */
 const UNCHANGED_CHECKS = 12
-/** For the very first start, where the server is being started too. */
-const READY_WITHIN = 8000
+/** For the very first start, where the server is being started too; a busy machine takes its time for that. */
+const READY_WITHIN = 30_000
 const RETRY = { first: 250, most: 5000 }
-const NO_STATE: PartState = { state: 'failed', detail: 'The server has not said yet what is wanted.' }
 
 /** Fetches the state, makes this machine equal to it, reports, and saves it: one of each at a time, the newest wins. */
 export class Loop {
@@ -156,6 +155,7 @@ export class Loop {
     this.#options.log.warn({ err }, 'the state of the server cannot be used')
     this.#refusal = err.message
     this.#report()
+    this.#becomeReady()
   }
 
   async #apply(): Promise<void> {
@@ -223,28 +223,24 @@ export class Loop {
     this.#applying.trigger()
   }
 
-  /** Before the first apply there is nothing to report, unless it does not come. */
+  /** Before the first apply there is nothing to report but that the server's answer is refused. */
   #report(): void {
-    if (!this.#outcome && !this.#isReady) return
+    const dataPlane = this.#outcome?.dataPlane ?? (this.#refusal && idle(this.#refusal))
+    if (!dataPlane) return
     const refused: Problem[] = this.#refusal ? [{ scope: { kind: 'edge' }, message: this.#refusal }] : []
     const observed = this.#options.observerProblems()
     this.#options.report({
       wanted: this.#wanted,
       applied: this.#applied,
       problems: tidy([...refused, ...observed, ...this.#unread, ...(this.#outcome?.problems ?? [])]),
-      dataPlane: this.#dataPlane(),
+      dataPlane,
     })
   }
 
   #becomeReady(): void {
     if (this.#isReady) return
     this.#isReady = true
-    this.#options.onReady(this.#dataPlane())
-    if (!this.#outcome) this.#report()
-  }
-
-  #dataPlane(): DataPlane {
-    return this.#outcome?.dataPlane ?? { haproxy: NO_STATE, wireguard: NO_STATE, nftables: NO_STATE }
+    this.#options.onReady(this.#outcome?.dataPlane ?? null)
   }
 
   /** A part that comes and goes is logged once each time, not with every check. @returns whether anything differs */
@@ -260,6 +256,12 @@ export class Loop {
     }
     return changed.length > 0
   }
+}
+
+/** No part has been given anything to do yet. */
+function idle(detail: string): DataPlane {
+  const part: PartState = { state: 'failed', detail }
+  return { haproxy: part, wireguard: part, nftables: part }
 }
 
 function failed(error: unknown): PartState {

@@ -51,7 +51,7 @@ async function serve(config: Config, release: () => Promise<void>): Promise<void
 }
 
 /** Says it to who has started us: `npm start` by its channel, systemd in the status of the unit. */
-async function tellReady({ notifySocket }: Config, dataPlane: DataPlane): Promise<void> {
+async function tellReady({ notifySocket }: Config, dataPlane: DataPlane | null): Promise<void> {
   const message = { type: 'ready', dataPlane }
   process.send?.(message)
   if (!notifySocket) return

@@ -35,6 +35,8 @@ export interface ServerLink {
 }
 
 const TIMEOUT = 10_000
+/** A server that is busy needs as long for the next request: asking again would only make it busier. */
+const STATE_TIMEOUT = 60_000
 const MAX_STATE_BYTES = 256 * 1024 * 1024
 const MAX_HINT_BYTES = 4 * 1024 * 1024
 /** What the server has not read yet; beyond it we say nothing more. */
@@ -173,8 +175,8 @@ async function fetchState(agent: Agent, token: string, known: SectionHashes): Pr
     method: endpoints.edgeState.method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ known }),
-    headersTimeout: TIMEOUT,
-    bodyTimeout: TIMEOUT,
+    headersTimeout: STATE_TIMEOUT,
+    bodyTimeout: STATE_TIMEOUT,
   })
   const chunks: Buffer[] = []
   let size = 0

@@ -13,7 +13,7 @@ export interface TestEdge {
   edge: Edge
   haproxy: FakeHaproxy
   /** What it said when it was ready. */
-  ready: Promise<DataPlane>
+  ready: Promise<DataPlane | null>
   /** A line of HAProxy's log. */
   log(service: number, text: string, sign?: BackendSign): void
 }
@@ -30,7 +30,7 @@ export function pathsIn(lab: Lab) {
 export async function startEdge(lab: Lab, exec: Exec = lab.exec): Promise<TestEdge> {
   const settings = parseSettings({ POSTERN_DATA_DIR: lab.dir, POSTERN_TUNNEL_INTERFACE: lab.interface })
   const haproxy = makeFakeHaproxy()
-  const ready = Promise.withResolvers<DataPlane>()
+  const ready = Promise.withResolvers<DataPlane | null>()
   const edge = createEdge({
     settings,
     paths: pathsIn(lab),
