@@ -36,7 +36,7 @@ export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceForm
       dialog={dialog}
       locked={locked}
       defaultPort={NEW_HTTP_SERVICE.backendPort}
-      route={previewHttpRoute(values, config?.publicUrl)}
+      route={previewHttpRoute(values, { node, publicUrl: config?.publicUrl })}
       onClose={onClose}
       domainHint={<SandboxHint domain={values.domain?.trim().toLowerCase() ?? ''} isConsole={locked} />}
       publicField={

@@ -38,7 +38,7 @@ export function TcpServiceForm({ node, service, onClose, onSaved }: ServiceFormP
       dialog={dialog}
       locked={false}
       defaultPort={NEW_TCP_SERVICE.backendPort}
-      route={previewTcpRoute(values, config?.publicUrl)}
+      route={previewTcpRoute(values, { node, publicUrl: config?.publicUrl })}
       onClose={onClose}
       domainHint="Choose one, type a new name, or leave it empty to use this server's address."
       publicField={

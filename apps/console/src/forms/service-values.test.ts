@@ -141,10 +141,15 @@ describe('the backend host', () => {
   })
 })
 
+const on = (publicUrl: string, node = { isGateway: false, isLocal: false }) => ({ node, publicUrl })
+
 describe('the preview of the route', () => {
   it('shows what was typed, and the backend that follows from it', () => {
     expect(
-      previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: ' App.example.com', pathLocation: '/v1' }, 'https://x'),
+      previewHttpRoute(
+        { ...NEW_HTTP_SERVICE, domain: ' App.example.com', pathLocation: '/v1' },
+        on('https://x'),
+      ),
     ).toEqual({
       from: 'https://app.example.com/v1',
       to: 'http://localhost:80',
@@ -153,28 +158,41 @@ describe('the preview of the route', () => {
   it('without a domain is the address of the installation', () => {
     const route = previewHttpRoute(
       { ...NEW_HTTP_SERVICE, pathLocation: 'app', backendHost: 'nas', backendPort: undefined },
-      'https://203.0.113.1:8443',
+      on('https://203.0.113.1:8443'),
     )
     expect(route).toEqual({ from: 'https://203.0.113.1:8443/app', to: 'http://nas:80' })
   })
   it('carries the port of the installation', () => {
-    expect(previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, 'https://x:8443').from).toBe(
+    expect(previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, on('https://x:8443')).from).toBe(
       'https://a.test:8443/',
     )
+  })
+})
+
+describe('the backend of a previewed route', () => {
+  it.each([
+    [{ isGateway: false, isLocal: false }, '', 'localhost'],
+    [{ isGateway: true, isLocal: false }, ' ', '…'],
+    [{ isGateway: false, isLocal: true }, '', '…'],
+    [{ isGateway: true, isLocal: false }, 'fd77::20', '[fd77::20]'],
+  ])('on %j with the host “%s” is on %s', (node, backendHost, host) => {
+    const place = on('https://x', node)
+    expect(previewHttpRoute({ ...NEW_HTTP_SERVICE, backendHost }, place).to).toBe(`http://${host}:80`)
+    expect(previewTcpRoute({ ...NEW_TCP_SERVICE, backendHost }, place).to).toBe(`tcp://${host}:1883`)
   })
 })
 
 describe('the preview of a TCP route', () => {
   it('shows the address and the port, and the backend', () => {
     const values = { ...NEW_TCP_SERVICE, domain: ' Mqtt.example.com', port: 32700 }
-    expect(previewTcpRoute(values, 'https://203.0.113.1:8443')).toEqual({
+    expect(previewTcpRoute(values, on('https://203.0.113.1:8443'))).toEqual({
       from: 'tcp://mqtt.example.com:32700',
       to: 'tcp://localhost:1883',
     })
   })
   it('without a domain and a port is the host of the installation and a port to be assigned', () => {
     const values = { ...NEW_TCP_SERVICE, proto: 'udp' as const, backendHost: 'dns.lan', backendPort: 53 }
-    expect(previewTcpRoute(values, 'https://203.0.113.1:8443')).toEqual({
+    expect(previewTcpRoute(values, on('https://203.0.113.1:8443'))).toEqual({
       from: 'udp://203.0.113.1:assigned',
       to: 'udp://dns.lan:53',
     })

@@ -101,10 +101,15 @@ export interface Route {
   to: string
 }
 
-/** `publicUrl` is where services without a domain answer. */
+/** Where a route is previewed: on which node, and where services without a domain answer. */
+export interface RoutePlace {
+  node: Pick<Node, 'isGateway' | 'isLocal'>
+  publicUrl: string | undefined
+}
+
 export function previewHttpRoute(
   values: Partial<HttpServiceFormInput>,
-  publicUrl: string | undefined,
+  { node, publicUrl }: RoutePlace,
 ): Route {
   const domain = values.domain?.trim().toLowerCase() ?? ''
   const base = domain === '' ? publicUrl : domainUrl(domain, publicUrl)
@@ -113,22 +118,29 @@ export function previewHttpRoute(
     from: `${base ?? ''}${path.startsWith('/') ? path : `/${path}`}`,
     to: backendText({
       backendProto: values.backendProto || 'http',
-      backendHost: values.backendHost?.trim() ?? null,
+      backendHost: previewHost(values, node),
       backendPort: values.backendPort || LIMITS.defaultHttpPort,
     }),
   }
 }
 
-/** `publicUrl` tells the host that services without a domain share. */
-export function previewTcpRoute(values: Partial<TcpServiceFormInput>, publicUrl: string | undefined): Route {
+export function previewTcpRoute(
+  values: Partial<TcpServiceFormInput>,
+  { node, publicUrl }: RoutePlace,
+): Route {
   const proto = values.proto || 'tcp'
   const host = values.domain?.trim().toLowerCase() || URL.parse(publicUrl ?? '')?.hostname
   return {
     from: `${proto}://${host ?? ''}:${values.port || 'assigned'}`,
     to: backendText({
       proto,
-      backendHost: values.backendHost?.trim() ?? null,
+      backendHost: previewHost(values, node),
       backendPort: values.backendPort || LIMITS.defaultTcpPort,
     }),
   }
+}
+
+/** Null: the node itself. Where a host has to be named, none is shown until it is. */
+function previewHost({ backendHost }: Partial<ServiceValues>, node: RoutePlace['node']): string | null {
+  return backendHost?.trim() || (canNameHost(node) ? '…' : null)
 }
