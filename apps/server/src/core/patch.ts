@@ -16,7 +16,12 @@ export interface Patch<F> {
    * The same for callers with rules of their own: what is wrong so far, and the fields that are right.
    * @throws ConflictError when the patch was made from an older record
    */
-  read(current: Record<string, unknown>, updatedAt?: string): { values: Partial<F>; errors: FieldError[] }
+  read(current: Record<string, unknown>, updatedAt?: string): { values: Readable<F>; errors: FieldError[] }
+}
+
+/** What of a form can be read. Rows of several fields keep their places, so that errors are shown where they belong. */
+export type Readable<F> = {
+  [K in keyof F]?: F[K] extends readonly (infer Row extends object)[] ? Partial<Row>[] : F[K]
 }
 
 /** @param seen when the record that the form showed was updated, if the form says so */
@@ -40,14 +45,37 @@ export function createPatch<S extends z.ZodMiniObject>(
     },
     read(current, updatedAt) {
       const { form, result, errors } = lay(current, updatedAt)
-      if (result.success) return { values: result.data, errors }
-      const wrong = new Set(errors.map(({ field }) => field.split('.')[0]))
+      const wrong = new Set(errors.map(({ field }) => field))
       const right = Object.entries(schema.shape).flatMap(([key, field]) => {
-        const parsed = wrong.has(key) ? undefined : z.safeParse(field, form[key])
-        return parsed?.success ? [[key, parsed.data]] : []
+        const value = wrong.has(key) ? undefined : findReadable(field, form[key])
+        return value === undefined ? [] : [[key, value]]
       })
       // Each value is what the schema of its field made of it.
-      return { values: Object.fromEntries(right) as Partial<z.output<S>>, errors }
+      const values = result.success ? result.data : Object.fromEntries(right)
+      return { values: values as Readable<z.output<S>>, errors }
     },
   }
+}
+
+/** What the schema makes of a value, or of the parts of rows that are right; undefined: nothing. */
+function findReadable(schema: z.core.$ZodType, value: unknown): unknown {
+  const parsed = z.safeParse(schema, value)
+  if (parsed.success) return parsed.data
+  const list = innermost(schema)
+  const row = list instanceof z.core.$ZodArray ? list._zod.def.element : undefined
+  if (!(row instanceof z.core.$ZodObject) || !Array.isArray(value)) return undefined
+  const parts = Object.entries(row._zod.def.shape)
+  return value.map((each) =>
+    Object.fromEntries(parts.map(([key, part]) => [key, findReadable(part, partOf(each, key))])),
+  )
+}
+
+function partOf(row: unknown, key: string): unknown {
+  return typeof row === 'object' && row !== null ? Reflect.get(row, key) : undefined
+}
+
+/** Without what the contract wraps around it for blanks and defaults. */
+function innermost(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.core.$ZodDefault) return innermost(schema._zod.def.innerType)
+  return schema instanceof z.core.$ZodPipe ? innermost(schema._zod.def.out) : schema
 }

@@ -148,6 +148,8 @@ describe('changing', () => {
     expect(errorsOf(renamed)[0]?.field).toBe('domain')
     expect((await client.patch(`/api/domains/${id}`, { ssl: null })).statusCode).toBe(200)
     expect((await client.patch(`/api/domains/${id}`, { skipValidation: false })).statusCode).toBe(422)
+    const all = await client.patch(`/api/domains/${id}`, { skipValidation: false, ssl: 'x', mtu: 1 })
+    expect(errorsOf(all).map(({ field }) => field)).toEqual(['ssl', 'mtu', 'domain'])
     dns.set('later.example.com', ['203.0.113.1'])
     const updated = await client.patch(`/api/domains/${id}`, { skipValidation: false })
     expect(updated.json()).toMatchObject({ domain: 'later.example.com', skipValidation: false, ssl: null })

@@ -142,6 +142,28 @@ test('all that is wrong with a node is said at once', async () => {
     address: '10.64.0.9',
   })
   expect(fieldsOf(patched)).toEqual(['address', 'gatewayNetworks.0.subnet'])
+  const rows = [
+    { interface: 'eth0', subnet: '192.168.7.0/25' },
+    { interface: 'eth 1', subnet: '8.8.8.0/24' },
+    { interface: 'eth2', subnet: '10.1.2.3' },
+    { subnet: '192.168.7.128/25', mtu: 1 },
+    'eth4',
+    { interface: 'eth5', subnet: '10.5.0.0/16' },
+  ]
+  const mixed = await client.post('/api/nodes', { name: 'n', isGateway: true, gatewayNetworks: rows })
+  expect([mixed.statusCode, fieldsOf(mixed)?.sort()]).toEqual([
+    422,
+    [
+      'gatewayNetworks.0.subnet',
+      'gatewayNetworks.1.interface',
+      'gatewayNetworks.1.subnet',
+      'gatewayNetworks.2.subnet',
+      'gatewayNetworks.3.interface',
+      'gatewayNetworks.3.mtu',
+      'gatewayNetworks.3.subnet',
+      'gatewayNetworks.4',
+    ],
+  ])
 })
 
 test('two patches of different fields at the same time keep both', async () => {

@@ -38,7 +38,15 @@ describe('a new token', () => {
     const answer = await add(node, { name: '  laptop  ' })
     expect(answer.statusCode).toBe(201)
     const { token, ...pat } = answer.json<CreatedPat>()
-    expect(pat).toMatchObject({ nodeId: node.id, name: 'laptop', expireAt: null, revoked: false })
+    expect(pat).toEqual({
+      id: expect.any(Number),
+      nodeId: node.id,
+      name: 'laptop',
+      expireAt: null,
+      revoked: false,
+      created_at: expect.any(String),
+      updated_at: pat.created_at,
+    })
     expect(token).toMatch(/^ptn_[\w-]{43}$/)
     expect((await ask(token)).json().node.id).toBe(node.id)
     const others = [await client.get(pats(node)), await client.get(`/api/nodes/${node.id}`)]
@@ -67,6 +75,9 @@ describe('a new token', () => {
     [{ name: 'x', expireAt: '9999-12-31T23:59:59-12:00' }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', expireAt: 1795252758000 }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', revoked: true }, 'revoked', 'is not a known field'],
+    // Of services, and of no token.
+    [{ name: 'x', ttl: '30m' }, 'ttl', 'is not a known field'],
+    [{ name: 'x', expiresAt: '2099-01-01T00:00:00Z' }, 'expiresAt', 'is not a known field'],
     [{ name: 'x', token: 'ptn_mine' }, 'token', 'is not a known field'],
   ])('cannot be %j', async (form, field, message) => {
     const node = await createNode('strict')

@@ -13,9 +13,9 @@ import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { type Database, type DomainRow, flag } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
-import { ConflictError, NotFoundError, quoteNames, refuseFindings, ValidationError } from '../errors.ts'
+import { ConflictError, NotFoundError, quoteNames, refuseFindings } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
-import type { Patch } from '../patch.ts'
+import type { Patch, Readable } from '../patch.ts'
 import { findPointingProblem } from './domain-check.ts'
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
@@ -91,7 +91,7 @@ export async function insertDomain(
   return id
 }
 
-/** @throws ValidationError for another name, or when the check is asked for again and fails. */
+/** @throws ValidationError with all that is wrong, also another name, or that a check asked for again fails. */
 export async function updateDomain(
   context: Context,
   actor: string,
@@ -99,12 +99,10 @@ export async function updateDomain(
   patch: Patch<DomainForm>,
 ): Promise<Domain> {
   const before = await getDomain(context, id)
-  const wanted = patch.onto(formOf(before), before.updated_at)
-  if (wanted.domain !== before.domain)
-    throw new ValidationError([{ field: 'domain', message: 'The name of a domain cannot be changed' }])
-  refuseFindings({ invalid: findKindProblem(wanted), taken: [] })
-  if (before.skipValidation && !wanted.skipValidation) await refuseDomain(context, before.domain, false)
-  const isLeaving = before.ssl === 'certbot' && wanted.ssl !== 'certbot'
+  const { values, errors } = patch.read(formOf(before), before.updated_at)
+  const unfit = [...(await findUpdateProblems(context, before, values)), ...findKindProblem(values)]
+  refuseFindings({ invalid: [...errors, ...unfit], taken: [] })
+  const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
   const issued = isLeaving ? await context.authority.issue([before.domain]) : undefined
   return await change(context, { actor, what: `domain ${before.domain} updated` }, async (tx, revision) => {
     const current = await getDomain({ ...context, db: tx }, id)
@@ -207,9 +205,17 @@ async function findTaken(db: Kysely<Database>, domain: string): Promise<FieldErr
   return taken ? [{ field: 'domain', message: `${domain} already exists` }] : []
 }
 
-async function refuseDomain(context: Context, domain: string, skipValidation: boolean): Promise<void> {
-  const message = await findDomainProblem(context, domain, skipValidation)
-  if (message !== undefined) throw new ValidationError([{ field: 'domain', message }])
+/** What of a changed form does not go with the domain as it is. */
+async function findUpdateProblems(
+  context: Context,
+  before: Domain,
+  { domain = before.domain, skipValidation = before.skipValidation }: Readable<DomainForm>,
+): Promise<FieldError[]> {
+  if (domain !== before.domain)
+    return [{ field: 'domain', message: 'The name of a domain cannot be changed' }]
+  const message =
+    before.skipValidation && !skipValidation ? await findDomainProblem(context, domain, false) : undefined
+  return message === undefined ? [] : [{ field: 'domain', message }]
 }
 
 function formOf({ domain, ssl, skipValidation }: Domain): Record<string, unknown> {

@@ -9,11 +9,14 @@ import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 import { ConflictError, quoteNames, ValidationError } from '../errors.ts'
-import type { Patch } from '../patch.ts'
+import type { Patch, Readable } from '../patch.ts'
 import { findAddressProblem } from '../tunnel/addresses.ts'
 import { formOf } from './records.ts'
 
 type Tx = Transaction<Database>
+
+/** A subnet of a form that can be read, and one that cannot be. */
+type Row = Partial<GatewayNetwork>
 
 /** What is wrong with a form, under its fields: `invalid` by itself, `taken` by what is there already. */
 interface Findings {
@@ -22,9 +25,6 @@ interface Findings {
   /** Says in one sentence what is taken. */
   message?: string
 }
-
-/** What of a form can be read; what cannot be is told as such. */
-type Readable = Partial<NodeForm>
 
 /**
  * Reads a form and looks at all that depends on more than it; addresses and subnets that the node has already may stay.
@@ -55,7 +55,7 @@ export async function checkNode(
 async function findAddressFault(
   { tunnel }: Context,
   tx: Tx,
-  { address }: Readable,
+  { address }: Readable<NodeForm>,
   row?: NodeRow,
 ): Promise<Findings> {
   if (address === undefined || address === null || address === row?.address) return {}
@@ -71,7 +71,7 @@ async function findAddressFault(
 async function findSubnetFaults(
   context: Context,
   tx: Tx,
-  { isGateway, gatewayNetworks }: Readable,
+  { isGateway, gatewayNetworks }: Readable<NodeForm>,
   row?: NodeRow,
 ): Promise<Findings> {
   if (!isGateway || !gatewayNetworks) return {}
@@ -115,11 +115,12 @@ async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<Us
 }
 
 /** A node must go on covering the backends of its services. */
-async function findLostServices(tx: Tx, form: Readable, row?: NodeRow): Promise<Findings> {
+async function findLostServices(tx: Tx, form: Readable<NodeForm>, row?: NodeRow): Promise<Findings> {
   const { isGateway, gatewayNetworks } = form
   if (row === undefined || row.is_gateway === 0 || isGateway === undefined) return {}
   const subnets = isGateway ? gatewayNetworks : []
-  if (subnets === undefined) return {}
+  // One that cannot be read may be the one.
+  if (!subnets || subnets.some(({ subnet }) => subnet === undefined)) return {}
   const services = await tx
     .selectFrom('services')
     .select(['name', 'backend_host'])
@@ -139,7 +140,7 @@ async function findLostServices(tx: Tx, form: Readable, row?: NodeRow): Promise<
   }
 }
 
-function isInside(host: string, { subnet }: GatewayNetwork): boolean {
+function isInside(host: string, { subnet = '' }: Row): boolean {
   const [outer, inner] = [findCidr(subnet), findCidr(host)]
   return outer !== undefined && inner !== undefined && contains(outer, inner)
 }
@@ -162,21 +163,17 @@ function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
  * Why some of a gateway's subnets cannot be routed into the tunnel, under the fields of the form.
  * @param used what the tunnel and this machine need for themselves
  */
-function listSubnetErrors(networks: readonly GatewayNetwork[], used: readonly UsedNetwork[]): FieldError[] {
-  return networks.flatMap(({ subnet }, index) => {
+function listSubnetErrors(networks: readonly Row[], used: readonly UsedNetwork[]): FieldError[] {
+  return networks.flatMap(({ subnet = '' }, index) => {
     const cidr = findCidr(subnet)
     const message = cidr && whyNotSubnet(cidr, networks.slice(0, index), used)
     return message ? [{ field: `gatewayNetworks.${index}.subnet`, message }] : []
   })
 }
 
-function whyNotSubnet(
-  cidr: Cidr,
-  before: readonly GatewayNetwork[],
-  used: readonly UsedNetwork[],
-): string | undefined {
+function whyNotSubnet(cidr: Cidr, before: readonly Row[], used: readonly UsedNetwork[]): string | undefined {
   const twins = usedNetworks(
-    before.map(({ subnet }) => subnet),
+    before.flatMap(({ subnet }) => subnet ?? []),
     'of the same gateway',
   )
   const fault = findSubnetFault(cidr, [...used, ...twins])
@@ -186,11 +183,8 @@ function whyNotSubnet(
 }
 
 /** The subnets that another gateway already has: two ways to one address cannot both be right. */
-function listSubnetConflicts(
-  networks: readonly GatewayNetwork[],
-  others: readonly UsedNetwork[],
-): FieldError[] {
-  return networks.flatMap(({ subnet }, index) => {
+function listSubnetConflicts(networks: readonly Row[], others: readonly UsedNetwork[]): FieldError[] {
+  return networks.flatMap(({ subnet = '' }, index) => {
     const cidr = findCidr(subnet)
     const other = cidr && others.find(({ network }) => overlaps(network, cidr))
     if (!other) return []

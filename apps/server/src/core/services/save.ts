@@ -114,8 +114,10 @@ async function prepare<F extends ServiceForm, R extends Service>(
 ): Promise<IssuedCertificate | null> {
   const node = await getServiceNode(context.db, nodeId)
   const { values, errors } = patch.read(before ? kind.formOf(before) : {}, before?.updated_at)
-  const { invalid, taken } = await find(kind, { context, db: context.db }, values, node, before)
-  const domain = await findNewDomain(context, values)
+  // No field of a service is a list of records, which alone would differ.
+  const readable = values as Partial<F>
+  const { invalid, taken } = await find(kind, { context, db: context.db }, readable, node, before)
+  const domain = await findNewDomain(context, readable)
   refuseFindings({ invalid: [...errors, ...invalid, ...domain.invalid], taken })
   return domain.name === null ? null : await context.authority.issue([domain.name])
 }
