@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import {
+  challengesSectionOf,
   type DesiredState,
   peersSectionOf,
   portsSectionOf,
@@ -122,6 +123,7 @@ function answerTo(state: DesiredState, known: Record<string, string>) {
       peers: state.peers.filter(({ nodeId }) => changed(peersSectionOf(nodeId))),
       routes: state.routes.filter(({ id }) => changed(routesSectionOf(id))),
       ports: state.ports.filter(({ id }) => changed(portsSectionOf(id))),
+      challenges: state.challenges.filter(({ id }) => changed(challengesSectionOf(id))),
       certificates: state.certificates.filter(({ id }) => changed(`certificate:${id}`)),
     },
   }
