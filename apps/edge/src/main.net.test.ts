@@ -34,7 +34,7 @@ afterEach(async () => {
 
 interface Program {
   child: ChildProcess
-  ready: Promise<DataPlane>
+  ready: Promise<DataPlane | null>
   ended: Promise<{ code: number | null; stderr: string }>
 }
 
@@ -53,8 +53,10 @@ function startMain(args: string[] = [], env: Record<string, string> = {}): Progr
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += String(chunk)
   })
-  const ready = new Promise<DataPlane>((resolve, reject) => {
-    child.once('message', (message: { dataPlane: unknown }) => resolve(DataPlane.parse(message.dataPlane)))
+  const ready = new Promise<DataPlane | null>((resolve, reject) => {
+    child.once('message', ({ dataPlane }: { dataPlane: unknown }) =>
+      resolve(dataPlane === null ? null : DataPlane.parse(dataPlane)),
+    )
     child.once('exit', () => reject(new Error(stderr)))
   })
   ready.catch(() => undefined)
