@@ -32,6 +32,7 @@ beforeAll(async () => {
       publicHost: '203.0.113.1',
       tunnelNetwork4: network4,
       tunnelNetwork6: network6,
+      signInKeys: [],
     },
     peers: [
       makePeer(gatewayId, { subnets: [...GATEWAY_SUBNETS] }),

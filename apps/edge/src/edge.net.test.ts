@@ -207,7 +207,7 @@ describe('the edge', () => {
     fake.answerWith = {
       revision: 8,
       hashes: { ...state.hashes, 'routes:0': 'r8' },
-      sections: { peers: [], routes: [], ports: [], challenges: [], certificates: [] },
+      sections: { peers: [], routes: [], ports: [], signIns: [], challenges: [], certificates: [] },
     }
     fake.hint({ type: 'changed', revision: 8 })
     await until('the doubt', () => Object.keys(fake.fetches.at(-1) ?? { a: '' }).length === 0)
@@ -242,6 +242,7 @@ describe('the edge', () => {
         peers: [peer],
         routes,
         ports: [],
+        signIns: [],
         challenges: [],
         certificates: state.certificates,
       },
@@ -354,6 +355,7 @@ describe('a part that fails', () => {
       peers: [peer, { ...makePeer(2), publicKey: `x\nAllowedIPs = 0.0.0.0/0` }],
       routes: [makeRoute(1), { ...makeRoute(6), domain: 'a.example.com/ 1|0|10.0.0.1' }, makeRoute(2)],
       ports: [],
+      signIns: [],
       challenges: [],
       certificates: [makeCertificate(0), { ...makeCertificate(3), domains: ['a b'] }],
     }

@@ -27,7 +27,7 @@ const good = makeState({
   certificates: [makeCertificate(1), makeCertificate(2)],
 })
 const answer = answerOf(good)
-const nothing = { peers: [], routes: [], ports: [], challenges: [], certificates: [] }
+const nothing = { peers: [], routes: [], ports: [], signIns: [], challenges: [], certificates: [] }
 
 test('keeps the sections that the server did not send, and drops the ones it no longer names', () => {
   const held = holdState(

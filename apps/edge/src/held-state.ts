@@ -11,6 +11,8 @@ import {
   Route,
   routesSectionOf,
   SectionHashes,
+  SignIn,
+  signInsSectionOf,
   TunnelSettings,
 } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
@@ -39,6 +41,7 @@ export const KINDS = {
   peers: { row: Peer, id: 'nodeId', prefix: 'peers:', sectionOf: peersSectionOf, scope: 'node' },
   routes: { row: Route, id: 'id', prefix: 'routes:', sectionOf: routesSectionOf, scope: 'service' },
   ports: { row: PortRoute, id: 'id', prefix: 'ports:', sectionOf: portsSectionOf, scope: 'service' },
+  signIns: { row: SignIn, id: 'id', prefix: 'sign-in:', sectionOf: signInsSectionOf, scope: 'edge' },
   challenges: {
     row: Challenge,
     id: 'id',

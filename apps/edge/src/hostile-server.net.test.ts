@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import type { DesiredState, Peer, Route } from '@postern/contract/desired-state'
+import type { DesiredState, Peer, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { EdgeReport } from '@postern/contract/edge'
 import { overlaps, parseCidr } from '@postern/net/cidr'
 import { tableOf } from '@postern/render/nftables/plan'
@@ -170,6 +170,7 @@ const ownSettings = fc.record({
   tunnelPrivateKey: fc.constantFrom(...[1, 2].map(() => makeKeys().privateKey), `${'z'.repeat(43)}=`),
   tunnelNetwork4: fc.oneof(fc.constant('10.64.0.0/16'), network),
   tunnelNetwork6: fc.oneof(fc.constant('fd00:1:2::/64'), network),
+  signInKeys: fc.constant<TunnelSettings['signInKeys']>([]),
 })
 
 /** A whole answer, in which the parts stand in place of the good ones. */
@@ -184,7 +185,7 @@ function answerWith(revision: number, parts: Partial<DesiredState>): void {
   server.answerWith = {
     revision,
     hashes: Object.fromEntries(names.map((name) => [name, `${revision}`])),
-    sections: { settings, peers, routes, ports: [], challenges: [], certificates },
+    sections: { settings, peers, routes, ports: [], signIns: [], challenges: [], certificates },
   }
   server.hint({ type: 'changed', revision })
 }

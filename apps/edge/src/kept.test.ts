@@ -2,9 +2,17 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Peer, PortRoute, Route, StateAnswer } from '@postern/contract/desired-state'
+import type {
+  Peer,
+  PortRoute,
+  Route,
+  SignIn,
+  StateAnswer,
+  TunnelSettings,
+} from '@postern/contract/desired-state'
 import { findIp } from '@postern/net/ip'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
+import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import {
@@ -50,7 +58,18 @@ const route = fc.record({
   system: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
   allowedIps: fc.constantFrom<string[][]>([], ['192.0.2.0/24'], ['not an address']),
   blockedIps: fc.constantFrom<string[][]>([], ['192.0.2.7']),
+  signIn: fc.constantFrom<Route['signIn']>(
+    null,
+    { paths: [], expressions: [] },
+    { paths: ['/x'], expressions: ['bo2f'] },
+  ),
 })
+const signIn: fc.Arbitrary<SignIn> = fc.record({
+  id: fc.constantFrom(1, 2, 201),
+  domain: fc.constantFrom('a.example.com', 'b.example.com'),
+  members: fc.uniqueArray(fc.constantFrom(1, 2, 3)),
+})
+const key = (id: string) => ({ id, secret: id.padEnd(43, 'x') })
 const port: fc.Arbitrary<PortRoute> = fc
   .record({
     id: fc.constantFrom(4, 5, 203),
@@ -63,12 +82,22 @@ const port: fc.Arbitrary<PortRoute> = fc
 const world = fc.record({
   ports: fc.uniqueArray(port, { selector: ({ id }) => id }),
   routes: fc.uniqueArray(route, { selector: ({ id }) => id, maxLength: 7 }),
+  signIns: fc.uniqueArray(signIn, { selector: ({ domain }) => domain, maxLength: 2 }).map(withOwnMembers),
+  signInKeys: fc.constantFrom<TunnelSettings['signInKeys']>([], [key('a')], [key('b'), key('a')]),
   peers: fc.uniqueArray(fc.constantFrom(...peers), { selector: ({ nodeId }) => nodeId }),
   challenges: fc.uniqueArray(fc.constantFrom(1, 2, 250).map(makeChallenge), { selector: ({ id }) => id }),
   certificates: fc.uniqueArray(fc.constantFrom(0, 1, 7).map(makeCertificate), { selector: ({ id }) => id }),
   publicHost: fc.constantFrom(settings.publicHost, 'b.example.com'),
   answer: fc.constantFrom('192.168.7.20', '192.168.7.21', '127.0.0.1', null),
 })
+/** As in the database: an id of a domain is there once, and an entry belongs to one domain. */
+function withOwnMembers(signIns: SignIn[]): SignIn[] {
+  const [first, second] = signIns
+  if (!first || !second) return signIns
+  const rest = second.members.filter((id) => !first.members.includes(id))
+  return second.id === first.id ? [first] : [first, { ...second, members: rest }]
+}
+
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never
 
 test('after any sequence of states the kept result equals the one that is made from nothing', async () => {
@@ -79,16 +108,23 @@ test('after any sequence of states the kept result equals the one that is made f
       const file = join(dir, 'state.json')
       const [lastGood, chain] = [createLastGood(file), createChain()]
       let held: HeldState | undefined
-      const mirror = { routes: new Map<string, string>(), lists: new Map<string, string>() }
+      const mirror = {
+        routes: new Map<string, string>(),
+        lists: new Map<string, string>(),
+        signIn: new Map<string, string>(),
+      }
       for (const [index, each] of worlds.entries()) {
         const known = held?.hashes ?? {}
         held = readAnswer(answerOf(each, index, known), held, known).state
         const fresh = readAnswer(answerOf(each, index, {}), undefined, {}).state
         expect(held).toEqual(fresh)
         const kept = chain(held, each.answer)
-        const { touched: _, ...made } = createChain()(fresh, each.answer)
+        const { touched: _, signInTouched: __, ...made } = createChain()(fresh, each.answer)
         expect(kept).toMatchObject(made)
         expect([kept.routes, kept.lists]).toEqual([made.routes, made.lists])
+        expect(kept.signIn).toEqual(made.signIn)
+        follow(mirror.signIn, kept.signIn, kept.signInTouched)
+        expect(mirror.signIn).toEqual(new Map(made.signIn))
         // Who only looks at what was touched sees all of it.
         for (const name of ['routes', 'lists'] as const) {
           follow(mirror[name], kept[name], kept.touched[name])
@@ -113,10 +149,17 @@ function createChain() {
   const names = makeNames()
   const finder = createTargetFinder<Route>(names)
   const table = createRouteTable((text) => createHash('sha256').update(text).digest('hex').slice(0, 32))
+  const signInTable = createSignInTable()
   return ({ settings, peers, sections }: HeldState, answer: string | null) => {
     names.say(answer)
     const { sections: routes, problems } = finder.resolve(sections.routes, { settings, peers, machine })
-    return { ...table.update(routes, settings.publicHost), problems, resolved: rowsOf(routes) }
+    const rendered = table.update(routes, settings.publicHost)
+    const { lines: signIn, touched: signInTouched } = signInTable.update(
+      sections.signIns,
+      settings,
+      rendered.routes,
+    )
+    return { ...rendered, signIn, signInTouched, problems, resolved: rowsOf(routes) }
   }
 }
 
@@ -141,7 +184,8 @@ function makeNames(): Names & { say(answer: string | null): void } {
 /** As a server does: every section by its hash, and only those that the edge does not hold. */
 function answerOf(each: World, revision: number, known: Record<string, string>) {
   const whole = {
-    settings: { ...settings, publicHost: each.publicHost },
+    settings: { ...settings, publicHost: each.publicHost, signInKeys: each.signInKeys },
+    signIns: [...each.signIns].sort((a, b) => a.id - b.id),
     peers: [...each.peers].sort((a, b) => a.nodeId - b.nodeId),
     routes: [...each.routes].sort((a, b) => a.id - b.id),
     ports: [...each.ports].sort((a, b) => a.id - b.id),
@@ -156,6 +200,7 @@ function answerOf(each: World, revision: number, known: Record<string, string>) 
   for (const row of whole.peers) note(`peers:${part(row.nodeId)}`, row)
   for (const row of whole.routes) note(`routes:${part(row.id)}`, row)
   for (const row of whole.ports) note(`ports:${part(row.id)}`, row)
+  for (const row of whole.signIns) note(`sign-in:${part(row.id)}`, row)
   for (const row of whole.challenges) note(`challenges:${part(row.id)}`, row)
   for (const row of whole.certificates) note(`certificate:${row.id}`, row)
   const isNew = (name: string) => known[name] !== hashes[name]
@@ -163,6 +208,7 @@ function answerOf(each: World, revision: number, known: Record<string, string>) 
     peers: structuredClone(whole.peers.filter((row: Peer) => isNew(`peers:${part(row.nodeId)}`))),
     routes: structuredClone(whole.routes.filter((row) => isNew(`routes:${part(row.id)}`))),
     ports: structuredClone(whole.ports.filter((row) => isNew(`ports:${part(row.id)}`))),
+    signIns: structuredClone(whole.signIns.filter((row) => isNew(`sign-in:${part(row.id)}`))),
     challenges: structuredClone(whole.challenges.filter((row) => isNew(`challenges:${part(row.id)}`))),
     certificates: structuredClone(whole.certificates.filter((row) => isNew(`certificate:${row.id}`))),
   }

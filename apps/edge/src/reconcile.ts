@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EdgeCertificate, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
+import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import { isPortRoute, type ResolvedPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
 import type { NftablesDriver } from './drivers/nftables/driver.ts'
@@ -16,6 +17,7 @@ import type { TargetFinder, Targets } from './targets.ts'
 export interface HaproxyPart {
   apply(wanted: {
     routes: RouteSections
+    signIns: SignInSections
     certificates: readonly EdgeCertificate[]
     settings: TunnelSettings
     isQuick: boolean
@@ -161,7 +163,8 @@ async function applyHaproxy(
   const result = await attempt(parts, 'HAProxy', async () => {
     const { sections: routes, problems } = await targets
     unresolved.push(...problems)
-    const found = await parts.haproxy.apply({ routes, certificates, settings, isQuick })
+    const { signIns } = state.sections
+    const found = await parts.haproxy.apply({ routes, signIns, certificates, settings, isQuick })
     parts.onRoutes(routes)
     return { part: await parts.haproxy.check(), problems: found }
   })

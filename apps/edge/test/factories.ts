@@ -11,6 +11,7 @@ import {
   type Route,
   routesSectionOf,
   type StateAnswer,
+  signInsSectionOf,
   type TunnelSettings,
 } from '@postern/contract/desired-state'
 import { type HeldState, readAnswer } from '../src/held-state.ts'
@@ -27,6 +28,7 @@ export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
     system: false,
     allowedIps: [],
     blockedIps: [],
+    signIn: null,
     ...changes,
   }
 }
@@ -62,16 +64,21 @@ export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
   const certificates = changes.certificates ?? []
   const parts = changes.routes?.map(({ id }) => [routesSectionOf(id), 'r1']) ?? []
   const ports = changes.ports?.map(({ id }) => [portsSectionOf(id), 't1']) ?? []
+  const signIns = changes.signIns?.map(({ id }) => [signInsSectionOf(id), 'l1']) ?? []
   const peers = changes.peers?.map(({ nodeId }) => [peersSectionOf(nodeId), 'p1']) ?? []
   const challenges = changes.challenges?.map(({ id }) => [challengesSectionOf(id), 'a1']) ?? []
   const ids = certificates.map(({ id }) => [`certificate:${id}`, `c${id}`])
   return {
     revision: 7,
-    hashes: { settings: 's1', ...Object.fromEntries([...peers, ...parts, ...ports, ...challenges, ...ids]) },
+    hashes: {
+      settings: 's1',
+      ...Object.fromEntries([...peers, ...parts, ...ports, ...signIns, ...challenges, ...ids]),
+    },
     settings: makeSettings(),
     peers: [],
     routes: [],
     ports: [],
+    signIns: [],
     challenges: [],
     certificates,
     ...changes,
@@ -103,6 +110,7 @@ export function makeSettings(): TunnelSettings {
     tunnelPrivateKey: makeKeys().privateKey,
     tunnelNetwork4: '10.64.0.0/16',
     tunnelNetwork6: 'fd00:1:2::/64',
+    signInKeys: [],
   }
 }
 

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate, SignIn, TunnelSettings } from '@postern/contract/desired-state'
 import { createExec } from '@postern/host/exec'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
 import {
@@ -34,6 +34,9 @@ export interface HaproxyLab {
     certificates?: readonly EdgeCertificate[],
     isQuick?: boolean,
   ): ReturnType<HaproxyDriver['apply']>
+  /** The domains with sign-in of the next `apply`, and by what sessions are sealed. */
+  signIns: readonly SignIn[]
+  signInKeys: TunnelSettings['signInKeys']
   command(text: string): Promise<string>
   pid(): Promise<number>
   close(): Promise<void>
@@ -56,6 +59,8 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     httpPort,
     httpsPort,
     logs: [],
+    signIns: [],
+    signInKeys: [],
     async open(changes = {}) {
       await driver?.close()
       driver = await createHaproxy({
@@ -78,8 +83,10 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     },
     async apply(routes, certificates = [], isQuick = false) {
       if (!driver) throw new Error('no driver is open')
-      const settings = { publicHost: PUBLIC_HOST }
-      const wanted = { routes: inSections(routes), certificates: [own, ...certificates], settings, isQuick }
+      const settings = { publicHost: PUBLIC_HOST, signInKeys: lab.signInKeys }
+      const signIns = new Map([['sign-in:0', lab.signIns]])
+      const all = [own, ...certificates]
+      const wanted = { routes: inSections(routes), signIns, certificates: all, settings, isQuick }
       for (;;) {
         const problems = await driver.apply(wanted)
         if (!driver.needsAnotherApply()) return problems

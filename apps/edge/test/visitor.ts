@@ -84,7 +84,14 @@ export interface OpenSocket {
   close(): void
 }
 
-export function openSocket({ port, host, path = '/', from, address }: Visit): Promise<OpenSocket> {
+export function openSocket({
+  port,
+  host,
+  path = '/',
+  from,
+  address,
+  headers = {},
+}: Visit): Promise<OpenSocket> {
   return new Promise((resolve, reject) => {
     let isOpen = true
     let text = ''
@@ -96,8 +103,9 @@ export function openSocket({ port, host, path = '/', from, address }: Visit): Pr
       rejectUnauthorized: false,
       ...(from ? { localAddress: from } : {}),
     })
+    const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${more.join('')}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     )
     const opened: OpenSocket = {
       isOpen: () => isOpen,

@@ -17,6 +17,18 @@ export const TunnelSettings = z.object({
   tunnelPrivateKey: key,
   tunnelNetwork4: cidr,
   tunnelNetwork6: cidr,
+  /** By which sessions of visitors are sealed: the one that seals now, and those that sealed what is still valid. */
+  signInKeys: z._default(
+    z
+      .array(
+        z.object({
+          id: z.string().check(z.regex(/^[a-z0-9]{1,16}$/)),
+          secret: z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/)),
+        }),
+      )
+      .check(z.maxLength(10)),
+    [],
+  ),
 })
 export type TunnelSettings = z.infer<typeof TunnelSettings>
 
@@ -60,6 +72,14 @@ const route = {
   blockedIps: z.array(z.string()),
 }
 
+const bypassPath = z.string().check(z.regex(/^\/[A-Za-z0-9._~!$()*+,=:@/-]{0,254}$/))
+const bypassExpression = z
+  .string()
+  .check(
+    z.regex(/^[wb]([oqsp][0-9a-f]{2}(-[0-9a-f]{2})?(\.[0-9a-f]{2}(-[0-9a-f]{2})?)*(:(?=.)|$))*$/),
+    z.maxLength(2000),
+  )
+
 /** Of an HTTP service. Visitors of one that is not enabled get our own page. */
 export const Route = z.object({
   ...route,
@@ -70,6 +90,8 @@ export const Route = z.object({
   backend: Backend,
   /** The console's own service, which leads to the server. */
   system: z.boolean(),
+  /** Null: open to everybody. Otherwise visitors sign in first, except for what `packages/net/src/bypass.ts` says. */
+  signIn: z.nullable(z.object({ paths: z.array(bypassPath), expressions: z.array(bypassExpression) })),
 })
 export type Route = z.infer<typeof Route>
 
@@ -86,6 +108,16 @@ export const PortRoute = z.discriminatedUnion('proto', [
   z.object({ ...portRoute, proto: z.literal('udp') }),
 ])
 export type PortRoute = z.infer<typeof PortRoute>
+
+/** A domain whose sign-in is on. */
+export const SignIn = z.object({
+  /** The domain's id. */
+  id: z.int().check(z.positive()),
+  domain,
+  /** The entries of its list of e-mails. An id is never given twice, and goes with its entry. */
+  members: z.array(z.int().check(z.positive())),
+})
+export type SignIn = z.infer<typeof SignIn>
 
 /** One certificate: PEM texts. The installation's own has id 0 and answers unknown names. */
 export const EdgeCertificate = z.object({
@@ -121,6 +153,10 @@ export function portsSectionOf(id: number): string {
   return `ports:${partOf(id)}`
 }
 
+export function signInsSectionOf(domainId: number): string {
+  return `sign-in:${partOf(domainId)}`
+}
+
 export function peersSectionOf(nodeId: number): string {
   return `peers:${partOf(nodeId)}`
 }
@@ -133,8 +169,8 @@ const partOf = (id: number) => Math.floor(id / 200)
 
 /**
  * Section name → hash of its content. Names: `settings`, `peers:<part>`, `routes:<part>`, `ports:<part>`,
- * `challenges:<part>`, `certificate:<id>`; a part without rows has none. A hash is the server's mark for one content: the edge keeps it and
- * sends it back, and never computes one.
+ * `sign-in:<part>`, `challenges:<part>`, `certificate:<id>`; a part without rows has none. A hash is the server's mark
+ * for one content: the edge keeps it and sends it back, and never computes one.
  */
 export const SectionHashes = z.record(z.string(), z.string())
 export type SectionHashes = z.infer<typeof SectionHashes>
@@ -148,6 +184,7 @@ export const StateSections = z.object({
   /** Those of all parts that are sent. */
   ports: z.array(PortRoute),
   /** Those of all parts that are sent. */
+  signIns: z.array(SignIn),
   challenges: z.array(Challenge),
   certificates: z.array(EdgeCertificate),
 })
@@ -168,6 +205,7 @@ export const DesiredState = z.object({
   peers: z.array(Peer),
   routes: z.array(Route),
   ports: z.array(PortRoute),
+  signIns: z.array(SignIn),
   challenges: z.array(Challenge),
   certificates: z.array(EdgeCertificate),
 })

@@ -139,7 +139,7 @@ describe('a form', () => {
         expect(Backend.safeParse(backend).success, JSON.stringify(backend)).toBe(true)
         const route = {
           ...{ id: 1, domain: form.domain, path: form.pathLocation ?? '/', node: { kind: 'local' }, backend },
-          ...{ enabled: true, system: false, allowedIps: form.allowedIps, blockedIps: [] },
+          ...{ enabled: true, system: false, signIn: null, allowedIps: form.allowedIps, blockedIps: [] },
         }
         expect(Route.safeParse(route).success, JSON.stringify(route)).toBe(true)
       }),
@@ -187,6 +187,7 @@ describe('what an edge takes', () => {
       node: { kind: 'local' },
       enabled: true,
       system: false,
+      signIn: null,
     },
     ...{ backend: { proto: 'http', host: 'printer.lan', port: 80 }, allowedIps: [], blockedIps: [] },
   }

@@ -13,6 +13,8 @@ const RESERVED_PATHS: readonly string[] = [
   'nodes',
   /** Certificate authorities verify names there. */
   '.well-known',
+  /** Sign-in in front of services. */
+  '.postern',
 ]
 
 /** True for `/`, which is above them all, and for everything at or below a reserved path, in upper case too. */

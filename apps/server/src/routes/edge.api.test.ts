@@ -169,9 +169,17 @@ describe('the state', () => {
       'ports',
       'routes',
       'settings',
+      'signIns',
     ])
     const same = await fetchState(server, first.hashes)
-    expect(same.sections).toEqual({ peers: [], routes: [], ports: [], challenges: [], certificates: [] })
+    expect(same.sections).toEqual({
+      peers: [],
+      routes: [],
+      ports: [],
+      signIns: [],
+      challenges: [],
+      certificates: [],
+    })
     await client.patch(`/api/services/${node.id}/http/${service.id}`, { backendPort: 9 })
     const next = await fetchState(server, first.hashes)
     expect(next.sections.settings).toBeUndefined()
@@ -185,7 +193,7 @@ describe('the state', () => {
     server.context.live.update([
       { nodeId: 1, latestHandshake: 1, rx: 1, tx: 1, clientIp: null, reachable: true },
     ])
-    const sections = { peers: [], routes: [], ports: [], challenges: [], certificates: [] }
+    const sections = { peers: [], routes: [], ports: [], signIns: [], challenges: [], certificates: [] }
     expect(await fetchState(server, hashes)).toEqual({ hashes, revision, sections })
   })
 

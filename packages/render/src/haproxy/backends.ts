@@ -3,6 +3,7 @@ import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
 import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
+import { renderServerCheck } from './sign-in.ts'
 
 /** HAProxy looks this often, and closes half of those that were idle since its last look. */
 const IDLE_SECONDS = 60
@@ -111,9 +112,10 @@ export function renderBackends(options: HaproxyOptions): string {
     renderOnce('grpc_http', `${ANY} proto h2`, options),
     renderOnce('grpc_https', `${ANY} ${TLS} alpn h2`, options),
     renderProofBackend(options),
+    renderServerCheck(options),
     `# Which service each open stream belongs to, so that ending a service ends its connections and no others.
 backend streams
-  stick-table type string len 64 size 200k expire 1s store gpt0
+  stick-table type string len 80 size 200k expire 1s store gpt0
 `,
     `backend sources
   stick-table type ipv6 size 100k store conn_cur

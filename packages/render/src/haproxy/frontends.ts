@@ -18,6 +18,7 @@ import {
   renderMalformed,
   renderRouting,
 } from './requests.ts'
+import { renderIdentity, renderSignIn } from './sign-in.ts'
 
 /** Nobody stays at the door of plain HTTP: it redirects, and proves where a domain leads. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
@@ -59,7 +60,9 @@ ${renderLookup(options, paths)}
 ${renderDirect(paths)}
 ${renderRouting(paths)}
 ${renderRefusals(paths)}
+${renderSignIn()}
 ${renderCuts()}
+${renderIdentity()}
 ${renderLostNote()}
 ${renderTargets()}
 ${renderAnswers(paths)}`,
@@ -75,8 +78,7 @@ function renderRefusals(paths: HaproxyPaths): string {
   const refusal = (why: string, name: PageName, condition: string) =>
     renderRefusal(paths, why, name, condition)
   return [
-    `  acl has_list var(txn.list) -m len gt 0
-  acl is_allowed var(txn.verdict) -m str allow
+    `  acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),

@@ -35,6 +35,7 @@ ${renderSource()}
   http-request set-var(txn.route) fc_pp_unique_id
   http-request set-var(txn.flags) var(txn.route),field(5,|)
   http-request set-var(txn.path) path
+  http-request set-var(txn.member) var(txn.route),field(3,|) if { var(txn.route),field(3,|) -m len gt 0 }
   http-request set-var(txn.line) method,concat(" ",txn.path)
 ${renderStreamNote('', `unless { var(txn.flags) -m sub ${FLAGS.agent} }`)}
 ${renderLostAnswer()}
@@ -69,16 +70,20 @@ export function renderSource(): string {
  * @param tracked of which requests
  * @param owned which of them are ended with their service
  */
-export function renderStreamNote(tracked = '', owned = tracked): string {
-  return `  http-request set-var-fmt(txn.stream) %rt,%[var(sess.source)] ${tracked}
+export function renderStreamNote(tracked = '', owned = tracked, member = MEMBER_NOTE): string {
+  return `  http-request set-var-fmt(txn.stream) %rt,%[var(sess.source)] ${tracked}${member}
   http-request track-sc1 var(txn.stream) table streams ${tracked}
   http-request sc-set-gpt0(1) ${SERVICE} ${owned}`
 }
 
+/** Nobody signs in to what a direct request asks for. */
+const MEMBER_NOTE = `
+  http-request set-var-fmt(txn.stream) %[var(txn.stream)],%[var(txn.member)] if { var(txn.member) -m found }`
+
 /** A lane is told the same fields of the line of the map, but where the service is. */
 const SERVICE = 'var(txn.route),field(1,|)'
 export const NODE = 'var(txn.route),field(2,|)'
-export const UNIQUE_ID = `%[${SERVICE}]|%[${NODE}]|||%[var(txn.route),field(5,|)]|%[var(txn.asked)]`
+export const UNIQUE_ID = `%[${SERVICE}]|%[${NODE}]|%[var(txn.member)]||%[var(txn.route),field(5,|)]|%[var(txn.asked)]`
 
 /** Requests on their way to a service that are not sent twice, at the same time. */
 export function lanesOf({ maxConnections }: HaproxyOptions): number {

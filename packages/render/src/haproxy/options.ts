@@ -61,6 +61,7 @@ export function haproxyPaths(directory: string) {
     routes: `${directory}/routes.map`,
     lists: `${directory}/lists.map`,
     nodes: `${directory}/nodes.map`,
+    signIn: `${directory}/sign-in.map`,
     certificates: `${directory}/certs`,
     certificate: (id: number) => `${directory}/certs/${id}.pem`,
     certificateList: `${directory}/certs.list`,

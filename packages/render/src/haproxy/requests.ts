@@ -3,6 +3,7 @@ import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, OWN_HOST } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { renderRefusal, renderReturn } from './pages.ts'
+import { renderSession, renderSignInPaths } from './sign-in.ts'
 
 /** Bytes of a request's head that pass. What `tune.bufsize` holds is more, so that the rest gets an answer too. */
 const MAX_HEAD = 30_720
@@ -112,7 +113,8 @@ ${renderHostChecks(paths, 'is_new')}
   http-request set-var(txn.path) path,bytes(0,${MAX_LOGGED_PATH})
   http-request set-var(txn.path) str(/) unless has_path
   http-request set-var(txn.line) method,concat(" ",txn.path)
-  http-request set-var(txn.route) var(sess.site),concat(,txn.path,/),map_beg(${paths.routes})`
+  http-request set-var(txn.route) var(sess.site),concat(,txn.path,/),map_beg(${paths.routes})
+${renderSignInPaths(paths)}`
 }
 
 /**
@@ -136,7 +138,7 @@ export function renderDirect(paths: HaproxyPaths): string {
   http-request set-var(txn.direct) bool(true) if is_open is_repeatable has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_down
   acl is_direct var(txn.direct) -m found
   http-request set-log-level info if is_direct
-${renderStreamNote('if is_direct')}
+${renderStreamNote('if is_direct', 'if is_direct', '')}
   http-request allow if is_direct`
 }
 
@@ -156,5 +158,6 @@ ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}
   http-request set-var(txn.length) url,length if is_long_head
 ${renderRefusal(paths, 'large', 'too-large', `is_long_head { req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}
 ${renderRefusal(paths, 'path', 'bad-request', 'is_odd !{ var(txn.spellings) -m str same }')}
+${renderSession(paths)}
 ${renderStreamNote(`if is_plain or is_repeatable !has_body or is_bound`, `if !{ var(txn.flags) -m sub ${FLAGS.agent} }`)}`
 }

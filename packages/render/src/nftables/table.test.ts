@@ -8,6 +8,7 @@ const settings = {
   tunnelPrivateKey: '',
   tunnelNetwork4: '10.64.0.0/16',
   tunnelNetwork6: 'fd00::/64',
+  signInKeys: [],
 }
 const node = (changes: Partial<Peer> = {}): Peer => ({
   nodeId: 1,

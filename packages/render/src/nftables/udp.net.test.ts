@@ -18,6 +18,7 @@ const settings = {
   tunnelPrivateKey: '',
   tunnelNetwork4: '10.64.0.0/16',
   tunnelNetwork6: 'fd00::/64',
+  signInKeys: [],
 }
 
 const hostile = fc.oneof(

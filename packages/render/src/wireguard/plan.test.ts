@@ -22,6 +22,7 @@ const plan = (peers: Peer[], changes: Partial<PlanInput> = {}) =>
       tunnelPrivateKey: keyOf('K'),
       tunnelNetwork4: '10.64.0.0/16',
       tunnelNetwork6: 'fd00::/64',
+      signInKeys: [],
     },
     peers,
     ownPublicKey: keyOf('O'),

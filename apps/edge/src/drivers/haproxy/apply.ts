@@ -5,6 +5,7 @@ import type { Problem } from '@postern/contract/edge'
 import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy/config'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
+import { createSignInTable, type SignInLines } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
 import { isPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
@@ -46,10 +47,12 @@ export function createApply(parts: ApplyParts): Apply {
   const store = createCertificateStore(paths)
   const loader = createCertificateLoader(socket, paths, store)
   const table = createRouteTable(digest)
+  const signInTable = createSignInTable()
   const maps = {
     routes: createRuntimeMap(socket, paths.routes),
     lists: createRuntimeMap(socket, paths.lists),
     nodes: createRuntimeMap(socket, paths.nodes),
+    signIn: createRuntimeMap(socket, paths.signIn),
   }
   // Unknown until the peers are observed; until then the entries of the previous edge process stay in force.
   let nodes: ReadonlyMap<string, string> | undefined
@@ -83,7 +86,7 @@ export function createApply(parts: ApplyParts): Apply {
       const rendered = table.update(wanted.routes, wanted.settings.publicHost)
       for (const { service, message } of rendered.refused)
         problems.push({ scope: { kind: 'service', id: service }, message })
-      want(wanted, rendered)
+      want(wanted, rendered, signInTable.update(wanted.signIns, wanted.settings, rendered.routes))
       const before = await haproxy.findOrEnd()
       adoptProcess(before)
       if (!wanted.isQuick) {
@@ -118,11 +121,12 @@ export function createApply(parts: ApplyParts): Apply {
     },
   }
 
-  function want(wanted: HaproxyWanted, rendered: RenderedRoutes): void {
+  function want(wanted: HaproxyWanted, rendered: RenderedRoutes, signIn: SignInLines): void {
     routes = wanted.routes
     maps.routes.want(rendered.routes, rendered.touched.routes)
     maps.lists.want(rendered.lists, rendered.touched.lists)
-    mapFiles.want(rendered.routes, rendered.lists)
+    maps.signIn.want(signIn.lines, signIn.touched)
+    mapFiles.want({ routes: rendered.routes, lists: rendered.lists, signIn: signIn.lines })
   }
 
   function wantNodes(next: ReadonlyMap<string, string>): void {
@@ -184,9 +188,16 @@ export function createApply(parts: ApplyParts): Apply {
     // A route must never name a list that is not there yet, nor one that is already gone.
     await applyMap(maps.lists, 'others too')
     const change = await maps.routes.compare()
-    const routes = { lines: change.lines, wanted: wanted.routes }
+    const signIn = await maps.signIn.compare()
+    const routes = {
+      lines: change.lines,
+      wanted: wanted.routes,
+      entries: signIn.lines,
+      signIns: wanted.signIns,
+    }
     // Before the change: an edge that is killed in between finds the same difference again.
     if (takesAway(routes)) await haproxy.endOthers(pid)
+    await maps.signIn.change(signIn)
     const missing = await maps.routes.change(change)
     const lists = await applyMap(maps.lists)
     const checksAll = checksAllStreams

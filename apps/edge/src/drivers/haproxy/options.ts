@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
 import type { Exec } from '@postern/host/exec'
+import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyOptions, HaproxyTimeouts, PortSpan } from '@postern/render/haproxy/options'
 import { spansWithout } from '@postern/render/haproxy/ports'
 import type { RouteSections } from '@postern/render/resolved-route'
@@ -11,9 +12,10 @@ import { findTaken } from './process/binds.ts'
 
 export interface HaproxyWanted {
   routes: RouteSections
+  signIns: SignInSections
   /** The same array as long as none of them changes. */
   certificates: readonly EdgeCertificate[]
-  settings: Pick<TunnelSettings, 'publicHost'>
+  settings: Pick<TunnelSettings, 'publicHost' | 'signInKeys'>
   /** Skips checks of what nothing has touched since the last full check; default: false. */
   isQuick?: boolean
 }

@@ -42,6 +42,7 @@ function settingsOf({ tunnel, publicHost }: Parts): TunnelSettings {
     tunnelPrivateKey: tunnel.privateKey,
     tunnelNetwork4: tunnel.network4,
     tunnelNetwork6: tunnel.network6,
+    signInKeys: [],
   }
 }
 
@@ -60,8 +61,8 @@ async function answerOf(
     [...sections.hashes()]
       .filter(([name, hash]) => differs(name, hash))
       .map(([name]) => sections.textOf(name))
-  const { peers, routes, ports, challenges } = rows
-  const texts = Object.entries({ peers, routes, ports, challenges }).flatMap(([name, sections]) => [
+  const { peers, routes, ports, signIns, challenges } = rows
+  const texts = Object.entries({ peers, routes, ports, signIns, challenges }).flatMap(([name, sections]) => [
     ...listOf(name, textsOf(sections)),
     ',',
   ])

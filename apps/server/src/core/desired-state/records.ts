@@ -70,6 +70,7 @@ export function routeOf(service: RoutedService, node: RoutedNode, domain: string
     path: service.path ?? '/',
     backend: { proto: service.backend_proto ?? 'http', ...placeOf(service) },
     system: service.system === 1,
+    signIn: null,
   }
 }
 

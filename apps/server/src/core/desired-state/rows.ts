@@ -4,6 +4,7 @@ import {
   peersSectionOf,
   portsSectionOf,
   routesSectionOf,
+  signInsSectionOf,
 } from '@postern/contract/desired-state'
 import type { Kysely } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
@@ -22,6 +23,7 @@ export interface StatedRows {
   peers: TextSections
   routes: TextSections
   ports: TextSections
+  signIns: TextSections
   challenges: TextSections
   /** The hash of each; null while there is nothing to send. */
   certificates: Map<number, string | null>
@@ -40,6 +42,7 @@ export function createStatedRows(): StatedRows {
     peers: createTextSections(peersSectionOf),
     routes: createTextSections(routesSectionOf),
     ports: createTextSections(portsSectionOf),
+    signIns: createTextSections(signInsSectionOf),
     challenges: createTextSections(challengesSectionOf),
     certificates: new Map(),
   }

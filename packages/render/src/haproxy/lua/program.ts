@@ -1,4 +1,5 @@
 import { DRAIN_LUA } from '../lost.ts'
+import { BYPASS_LUA } from './bypass.ts'
 import { SESSION_LUA } from './session.ts'
 import { SPELLINGS_LUA } from './spellings.ts'
 
@@ -9,14 +10,23 @@ import { SPELLINGS_LUA } from './spellings.ts'
 export const HAPROXY_LUA = `local lists = Map.new(os.getenv("POSTERN_LISTS"), Map._str)
 local compiled, count = {}, 0
 
+local compile_expression
+
 local function compile(name)
   local hash, parts = name:match("^(%x+)%.(%d+)$")
-  local list = { a = {}, b = {} }
+  local list = { a = {}, b = {}, paths = {}, expressions = {} }
   for part = 0, tonumber(parts) - 1 do
     for entry in (lists:lookup(hash .. "." .. part) .. ","):gmatch("([^,]*),") do
-      local kind, address = list[entry:sub(1, 1)], core.parse_addr(entry:sub(2))
-      if address == nil then error("not an address") end
-      kind[#kind + 1] = address
+      local kind, value = entry:sub(1, 1), entry:sub(2)
+      if kind == "p" then
+        list.paths[value:gsub("%x%x", function(hex) return string.char(tonumber(hex, 16)) end)] = true
+      elseif kind == "e" then
+        list.expressions[#list.expressions + 1] = compile_expression(value)
+      else
+        local addresses, address = list[kind], core.parse_addr(value)
+        if address == nil then error("not an address") end
+        addresses[#addresses + 1] = address
+      end
     end
   end
   return list
@@ -59,7 +69,7 @@ core.register_action("log_open", { "tcp-req" }, function(txn)
     "O", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.id"), time, txn.f:src(), txn.f:dst_port()
   }, "|"))
 end)
-${SPELLINGS_LUA}${SESSION_LUA}${DRAIN_LUA}
+${SPELLINGS_LUA}${SESSION_LUA}${BYPASS_LUA}${DRAIN_LUA}
 -- The line at the end of an upgraded connection may be hours away.
 core.register_action("log_upgrade", { "http-res" }, function(txn)
   local now = core.now()

@@ -1,10 +1,12 @@
+import { SIGN_IN } from '@postern/contract/sign-in'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 
 const { session, ticket } = TOKEN_PREFIXES
 
-/** The prefixes of the console's sessions and tickets, each character plain or as an escape. */
+/** The prefixes of the console's sessions and tickets, each character plain or as an escape, and of our own cookies. */
 export const SESSION_PATTERN = [session, ticket]
   .map((prefix) => [...prefix].map((letter) => `(${letter}|%${letter.charCodeAt(0).toString(16)})`).join(''))
+  .concat(SIGN_IN.cookie)
   .join('|')
 
 /**
@@ -22,6 +24,7 @@ local function is_session(part)
   local text = decode(part)
   local at = skip_blanks(text, 1)
   if text:sub(at, at) == "=" then at = skip_blanks(text, at + 1) end
+  if text:sub(at, at + ${SIGN_IN.cookie.length - 1}):lower() == "${SIGN_IN.cookie.toLowerCase()}" then return true end
   if text:sub(at, at + 4) ~= "token" then return false end
   at = skip_blanks(text, at + 5)
   if text:sub(at, at) ~= "=" then return false end

@@ -3,12 +3,16 @@ import { type Cidr, containsIp, findCidr, formatCidr, mergeCidrs } from '@poster
 import { findIp, type Ip } from '@postern/net/ip'
 
 type Lists = Pick<Route, 'allowedIps' | 'blockedIps'>
+type WholeLists = Lists & Partial<Pick<Route, 'signIn'>>
 
-/** The IP lists of one route as lines of `lists.map`; `name` is what the route's own line refers to. */
+/** What one route lets in, as lines of `lists.map`; `name` is what the route's own line refers to. */
 export interface RenderedList {
   /** `<hash>.<number of parts>`; empty: everybody may come in. */
   name: string
-  /** `<hash>.<part>` → entries like `b203.0.113.0/24`, separated by commas: `a`llowed or `b`locked. */
+  /**
+   * `<hash>.<part>` → entries like `b203.0.113.0/24`, separated by commas: addresses that are `a`llowed or `b`locked,
+   * `p`aths in hexadecimal digits and `e`xpressions that need no sign-in.
+   */
   parts: Map<string, string>
 }
 
@@ -22,17 +26,24 @@ const PART_LENGTH = 4000
 export type Digest = (text: string) => string
 
 /** Named by content: a changed list gets a new name, so that no visitor ever meets half of it. */
-export function renderList(lists: Lists, digest: Digest): RenderedList {
+export function renderList(lists: WholeLists, digest: Digest): RenderedList {
   const parsed = parseLists(lists)
   if (!parsed) return DENY_ALL
   const entries = [
     ...parsed.allowed.map((cidr) => `a${formatCidr(cidr)}`),
     ...parsed.blocked.map((cidr) => `b${formatCidr(cidr)}`),
+    ...(lists.signIn?.paths ?? []).map((path) => `p${hexOf(path)}`),
+    ...(lists.signIn?.expressions ?? []).map((expression) => `e${expression}`),
   ]
   if (entries.length === 0) return { name: '', parts: new Map() }
   const hash = digest(entries.join())
   const parts = split(entries).map((text, index): [string, string] => [`${hash}.${index}`, text])
   return { name: `${hash}.${parts.length}`, parts: new Map(parts) }
+}
+
+/** Paths are ASCII. */
+function hexOf(path: string): string {
+  return [...path].map((letter) => letter.charCodeAt(0).toString(16).padStart(2, '0')).join('')
 }
 
 /** The same decision as HAProxy's Lua, for connections that are open already. Unreadable means no. */

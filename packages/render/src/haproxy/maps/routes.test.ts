@@ -21,6 +21,7 @@ function makeRoute(id: number, changes: Partial<ResolvedHttpRoute> = {}): Resolv
     backend: { proto: 'http', host: null, port: 8080 },
     enabled: true,
     system: false,
+    signIn: null,
     allowedIps: [],
     blockedIps: [],
     address: '10.64.0.9',

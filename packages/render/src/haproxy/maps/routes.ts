@@ -10,6 +10,8 @@ export const OWN_HOST = '*'
 /** One letter each in the fifth field of a route. */
 export const FLAGS = {
   console: 'c',
+  /** Visitors sign in first. */
+  guarded: 'g',
   disabled: 'd',
   /** Not held to the IP list of its service, and its connections are not ended by one. */
   agent: 'a',
@@ -56,11 +58,14 @@ export function renderRoute(route: ResolvedRoute, around: Around): RenderedRoute
 function findProblem(
   route: ResolvedRoute,
   lines: readonly [string, string][],
-  { isBeside }: Around,
+  around: Around,
 ): string | undefined {
+  const { isBeside } = around
   const isClean = lines.every(([key, value]) => LINE.test(key) && LINE.test(value))
   const shape = isPortRoute(route) ? PortRoute : Route
   if (!isClean || !shape.safeParse(route).success) return 'The service is malformed'
+  if (isGuarded(route) && (isSystem(route) || hostOf(route, around.publicHost) === OWN_HOST))
+    return 'Only a service with a domain of its own can require sign-in'
   if (!isBeside || isPortRoute(route) || !isReservedPath(route.path)) return undefined
   return `${route.path} belongs to the console at this host. Give the service another path or domain.`
 }
@@ -96,9 +101,15 @@ function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
   return [route.id, nodeId(route.node), address, route.backend.port, flags, list].join('|')
 }
 
+/** Whatever is not known to be open is guarded. */
+function isGuarded(route: ResolvedRoute): route is ResolvedHttpRoute {
+  return !isPortRoute(route) && route.signIn !== null
+}
+
 function flagsOf(route: ResolvedRoute, { isBeside }: Around): string {
   if (isSystem(route)) return FLAGS.console
   const flags: [string, boolean][] = [
+    [FLAGS.guarded, isGuarded(route)],
     [FLAGS.disabled, !route.enabled],
     [FLAGS.https, !isPortRoute(route) && route.backend.proto === 'https'],
     [FLAGS.unreachable, dialled(route) === undefined],

@@ -7,7 +7,7 @@ type Entries = ReadonlyMap<string, string>
 /** The maps as files, which HAProxy reads when it starts and never again. */
 export interface MapFiles {
   /** Sets the wanted content; the maps themselves may still change. */
-  want(routes: Entries, lists: Entries): void
+  want(maps: Record<'routes' | 'lists' | 'signIn', Entries>): void
   /** The nodes that are down. Until the first call the file of the previous edge process stays. */
   setNodes(nodes: Entries): Promise<void>
   /** Brings them up to date: before HAProxy starts, and with each full check. */
@@ -15,13 +15,11 @@ export interface MapFiles {
 }
 
 export function createMapFiles(paths: HaproxyPaths): MapFiles {
-  let routes: Entries | undefined
-  let lists: Entries | undefined
+  let maps: Record<'routes' | 'lists' | 'signIn', Entries> | undefined
   let nodes: Entries | undefined
   return {
-    want(nextRoutes, nextLists) {
-      routes = nextRoutes
-      lists = nextLists
+    want(next) {
+      maps = next
     },
     async setNodes(next) {
       nodes = next
@@ -29,9 +27,10 @@ export function createMapFiles(paths: HaproxyPaths): MapFiles {
     },
     async write() {
       if (nodes || !existsSync(paths.nodes)) await changeFile(paths.nodes, formatMap(nodes ?? new Map()))
-      if (!routes || !lists) return
-      await changeFile(paths.lists, formatMap(lists))
-      await changeFile(paths.routes, formatMap(routes))
+      if (!maps) return
+      await changeFile(paths.lists, formatMap(maps.lists))
+      await changeFile(paths.signIn, formatMap(maps.signIn))
+      await changeFile(paths.routes, formatMap(maps.routes))
     },
   }
 }

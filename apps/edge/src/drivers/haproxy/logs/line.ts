@@ -25,6 +25,7 @@ const REASONS: Record<string, string> = {
   request: 'the request is malformed',
   large: 'the head of the request is larger than 30 kB',
   path: 'the path can be read in more than one way',
+  'sign-in': 'the visitor has to sign in',
   blocked: 'the IP list of the service does not allow this address',
   disabled: 'the service is disabled',
   tunnel: 'the tunnel to the node is down',

@@ -9,6 +9,8 @@ import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { visit } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
 
+const settings = { publicHost: 'console.example.com', signInKeys: [] }
+
 let lab: HaproxyLab
 let driver: HaproxyDriver
 let upstream: Upstream
@@ -70,7 +72,7 @@ describe('certificates', () => {
 
   test("the installation's own can be renewed", async () => {
     const own = { ...(await makeRealCertificate(8, ['console.example.com'])), id: 0 }
-    const wanted = { routes: inSections(routes()), settings: { publicHost: 'console.example.com' } }
+    const wanted = { routes: inSections(routes()), signIns: new Map(), settings }
     expect(await driver.apply({ ...wanted, certificates: [own, two] })).toEqual([])
     expect(await shown('')).toBe('cert-8')
     await apply(two)
@@ -79,8 +81,10 @@ describe('certificates', () => {
 
   test("the installation's own stays when the server does not send it, also through a restart", async () => {
     await apply(two)
-    const settings = { publicHost: 'console.example.com' }
-    expect(await driver.apply({ routes: inSections(routes()), certificates: [two], settings })).toEqual([])
+    const signIns = new Map()
+    expect(
+      await driver.apply({ routes: inSections(routes()), certificates: [two], signIns, settings }),
+    ).toEqual([])
     process.kill(await lab.pid(), 'SIGKILL')
     expect(await driver.check()).toMatchObject({ state: 'ok' })
     expect(await shown('')).toBe('cert-0')
@@ -151,7 +155,8 @@ describe('certificates', () => {
     await second.apply({
       routes: new Map(),
       certificates: [one],
-      settings: { publicHost: 'console.example.com' },
+      signIns: new Map(),
+      settings,
     })
     expect(await second.check()).toEqual({
       state: 'failed',

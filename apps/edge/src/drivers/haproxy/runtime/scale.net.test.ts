@@ -67,7 +67,12 @@ describe('1,000 new certificates', () => {
       id: i + 1,
       domains: [`s${i + 2}.example.com`],
     }))
-    const wanted = { certificates: [own, ...many], settings: { publicHost: PUBLIC_HOST }, isQuick: true }
+    const wanted = {
+      certificates: [own, ...many],
+      settings: { publicHost: PUBLIC_HOST, signInKeys: [] },
+      signIns: new Map(),
+      isQuick: true,
+    }
     await lab.apply([])
     let passes = 0
     do {

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import { FLAGS } from '@postern/render/haproxy/maps/routes'
-import { findRoute, type RouteSections } from '@postern/render/resolved-route'
+import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
+import { findRoute, isPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { MapChange } from './map.ts'
 import type { HaproxySocket } from './socket.ts'
 
@@ -13,6 +14,8 @@ export interface OpenStream {
   id: string
   service: number
   source: string
+  /** Of a service that requires sign-in: the entry by which the visitor came in, or `-` where nobody has to sign in. */
+  member?: string
   /** It is connected to the service, and no head of an answer has come. */
   isWaiting: boolean
 }
@@ -72,23 +75,26 @@ export async function endStreams(
   return left.length === 0
 }
 
+type Owner = Pick<OpenStream, 'service' | 'source' | 'member'>
+
 /** Stream number, or the two ports and the visitor → its service and visitor, of open streams. */
 async function readOwners(
   socket: HaproxySocket,
   services: ReadonlySet<number> | null,
-): Promise<Map<string, Pick<OpenStream, 'service' | 'source'>>> {
+): Promise<Map<string, Owner>> {
   const commands =
     services && services.size <= FEW
       ? [...services].map((service) => `show table streams data.gpt0 eq ${service}`)
       : ['show table streams']
   const answer = await socket.sendAll(commands)
-  const owners = new Map<string, Pick<OpenStream, 'service' | 'source'>>()
-  for (const [, key = '', number = '', source = '', gpt0] of answer.matchAll(
-    / key=(([\d-]+),(\S+)) use=[1-9]\d* .*gpt0=(\d+)/g,
+  const owners = new Map<string, Owner>()
+  for (const [, key = '', number = '', source = '', member, gpt0] of answer.matchAll(
+    / key=(([\d-]+),([^\s,]+)(?:,(\S+))?) use=[1-9]\d* .*gpt0=(\d+)/g,
   )) {
     const service = Number(gpt0)
     if (service === 0 || (services && !services.has(service))) continue
-    owners.set(number.includes('-') ? key : number, { service, source: bare(source) })
+    const owner = { service, source: bare(source), ...(member === undefined ? {} : { member }) }
+    owners.set(number.includes('-') ? key : number, owner)
   }
   return owners
 }
@@ -108,7 +114,7 @@ function portKey(session: string): string | undefined {
   return to && from && `${to}-${from},${address}`
 }
 
-type Session = Omit<OpenStream, 'service' | 'source'>
+type Session = Omit<OpenStream, keyof Owner>
 
 /** Connected to the service itself, and no head of an answer has come. What is still connecting fails by itself. */
 function isWaiting(session: string): boolean {
@@ -127,11 +133,14 @@ function bare(address: string): string {
 interface Routes {
   lines: MapChange['lines']
   wanted: RouteSections
+  /** Of the map of sign-in. */
+  entries: MapChange['lines']
+  signIns: SignInSections
 }
 
 /**
- * Ends the open connections of services that are disabled or gone, and of visitors whom a list no longer admits;
- * never one of another service.
+ * Ends the open connections of services that are disabled or gone, of visitors whom a list no longer admits, and of
+ * those who came in without the sign-in that is required now; never one of another service.
  * @param checksAllStreams not only those of changed services: for what a previous edge process left unfinished.
  * @returns whether all have ended
  */
@@ -140,11 +149,17 @@ export async function endUnwanted(
   routes: Routes,
   checksAllStreams: boolean,
 ): Promise<boolean> {
-  const suspects = checksAllStreams ? null : changedServices(routes.lines)
+  const suspects = checksAllStreams || losesEntries(routes) ? null : changedServices(routes.lines)
   if (suspects?.size === 0) return true
-  const isUnwanted = ({ service, source }: OpenStream) => {
+  const relisted = changedServices(routes.lines)
+  const members = membersOf(routes.signIns)
+  const isUnwanted = ({ service, source, member }: OpenStream) => {
     const route = findRoute(routes.wanted, service)
-    return !route?.enabled || !isAllowed(route, source)
+    if (!route?.enabled || !isAllowed(route, source)) return true
+    if (isPortRoute(route) || route.signIn === null) return false
+    // Where nobody had to sign in before, somebody may have to now.
+    if (member === '-') return relisted.has(service)
+    return member === undefined || members.get(member) !== route.domain
   }
   const streams = await listStreams(socket, suspects)
   return await endStreams(socket, streams.filter(isUnwanted))
@@ -170,25 +185,60 @@ export async function endWaiting(
 
 /** Whether the change may leave connections open that have to be ended. */
 export function takesAway(routes: Routes): boolean {
+  if (losesEntries(routes)) return true
   return [...changedServices(routes.lines)].some((service) => {
     const route = findRoute(routes.wanted, service)
-    return !route?.enabled || route.allowedIps.length > 0 || route.blockedIps.length > 0
+    const isGuarded = route && !isPortRoute(route) && route.signIn !== null
+    return !route?.enabled || isGuarded || route.allowedIps.length > 0 || route.blockedIps.length > 0
   })
 }
 
-/** Services that lose a line, are disabled or get another list. */
+/** Whether somebody is no longer on the list of a domain, or has to sign in again. */
+function losesEntries({ entries }: Routes): boolean {
+  return [...entries].some(
+    ([key, { before, after }]) => key.startsWith('m') && before !== undefined && after !== before,
+  )
+}
+
+/** Entry → its domain. */
+function membersOf(signIns: SignInSections): Map<string, string> {
+  const all = [...signIns.values()].flat()
+  return new Map(
+    all.flatMap(({ domain, members }) => members.map((id): [string, string] => [String(id), domain])),
+  )
+}
+
+/** Services that lose a line, are disabled, begin to require sign-in or get another list. */
 function changedServices(lines: MapChange['lines']): Set<number> {
   const changed = new Set<number>()
   for (const { before, after } of lines.values()) {
     if (before === undefined) continue
     const [was, is] = [parseLine(before), parseLine(after ?? '')]
-    if (was.id !== is.id || was.list !== is.list || (is.isDisabled && !was.isDisabled)) changed.add(was.id)
+    if (
+      was.id !== is.id ||
+      was.list !== is.list ||
+      (is.isDisabled && !was.isDisabled) ||
+      (is.isGuarded && !was.isGuarded)
+    )
+      changed.add(was.id)
   }
   return changed
 }
 
+interface ServiceLine {
+  id: number
+  list: string
+  isDisabled: boolean
+  isGuarded: boolean
+}
+
 /** What a line of the map of routes says. */
-export function parseLine(value: string): { id: number; list: string; isDisabled: boolean } {
+export function parseLine(value: string): ServiceLine {
   const [id, , , , flags = '', list = ''] = value.split('|')
-  return { id: Number(id), list, isDisabled: flags.includes(FLAGS.disabled) }
+  return {
+    id: Number(id),
+    list,
+    isDisabled: flags.includes(FLAGS.disabled),
+    isGuarded: flags.includes(FLAGS.guarded),
+  }
 }

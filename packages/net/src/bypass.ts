@@ -1,0 +1,153 @@
+/**
+ * What is reached without signing in: exact paths, and expressions in a closed form that HAProxy's Lua runs in time that
+ * grows with the length of a path and nothing else.
+ */
+export interface Bypass {
+  paths: string[]
+  /** See `compileExpression`. */
+  expressions: string[]
+}
+
+export type BypassFault = 'method' | 'characters' | 'expression' | 'start' | 'complex' | 'many'
+export interface BypassProblem {
+  /** Counts physical lines, from 1. */
+  line: number
+  fault: BypassFault
+}
+
+/** An expression fits into one number of Lua, which has a bit for each of its parts and one for its end. */
+const MAX_PARTS = 62
+const MAX_LINE = 200
+const MAX_PROGRAM = 2000
+const MAX_LINES = 50
+
+/** As they stand in a path that every program reads in one way. */
+const PATH = /^\/[A-Za-z0-9._~!$()*+,=:@/-]*$/
+/** Quotes, backticks, `;`, `&`, angle brackets, backslash, control characters and blanks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const FORBIDDEN = /["'`;&<>\\\s\u0000-\u001f\u007f]/
+
+/** One line each; blank lines do not count, blanks around a line neither. */
+export function parseBypass(text: string): { bypass: Bypass; problems: BypassProblem[] } {
+  const bypass: Bypass = { paths: [], expressions: [] }
+  const problems: BypassProblem[] = []
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim()
+    if (line === '') continue
+    const fault = findFault(line)
+    if (fault) problems.push({ line: index + 1, fault })
+    else if (bypass.paths.length + bypass.expressions.length === MAX_LINES)
+      problems.push({ line: index + 1, fault: 'many' })
+    else if (line.startsWith('/')) bypass.paths.push(line)
+    else bypass.expressions.push(compileExpression(line) ?? '')
+  }
+  return { bypass, problems }
+}
+
+function findFault(line: string): BypassFault | undefined {
+  if (/^[A-Z]+\s*!?=/.test(line)) return 'method'
+  if (FORBIDDEN.test(line)) return 'characters'
+  if (line.startsWith('^')) {
+    if (!isRegExp(line)) return 'expression'
+    return compileExpression(line) === undefined ? 'complex' : undefined
+  }
+  if (!line.startsWith('/')) return 'start'
+  return PATH.test(line) && line.length <= 255 ? undefined : 'characters'
+}
+
+function isRegExp(text: string): boolean {
+  try {
+    new RegExp(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** `o`nce, `q`: once or not at all, `s`: any number of times, `p`: once or more. */
+type Quantity = 'o' | 'q' | 's' | 'p'
+interface Part {
+  /** From and to, of bytes. */
+  ranges: [number, number][]
+  quantity: Quantity
+}
+
+const ANY: [number, number][] = [[1, 255]]
+
+/**
+ * An expression of letters, `.`, classes, the quantifiers `* + ? {n} {n,} {n,m}` and `$` at its end; no groups, no
+ * alternatives, no escapes.
+ * @returns `w`hole path or `b`eginning, then its parts like `p30-39`, with colons between them; undefined for others
+ */
+export function compileExpression(text: string): string | undefined {
+  if (!text.startsWith('^') || text.length > MAX_LINE) return undefined
+  const isWhole = text.endsWith('$')
+  const parts = parseParts(text.slice(1, isWhole ? -1 : undefined))
+  if (!parts || parts.length > MAX_PARTS) return undefined
+  const program = (isWhole ? 'w' : 'b') + parts.map(formatPart).join(':')
+  return program.length <= MAX_PROGRAM ? program : undefined
+}
+
+const ATOM =
+  /^(?:(\.)|\[(\^?)([A-Za-z0-9/._~%@:,=!#*+?$(){}|-]+)\]|([A-Za-z0-9/_~%@:,=!#-]))(?:([*+?])|\{(\d{1,2})(,?)(\d{0,2})\})?/
+
+function parseParts(text: string): Part[] | undefined {
+  const parts: Part[] = []
+  for (let rest = text; rest !== ''; ) {
+    const found = ATOM.exec(rest)
+    if (!found || parts.length > MAX_PARTS) return undefined
+    const [all, any, negation, members, letter, sign, least, comma, most] = found
+    rest = rest.slice(all.length)
+    const ranges = any ? ANY : letter ? one(letter) : findRanges(members ?? '', negation === '^')
+    const times = ranges && findTimes(sign, least, comma, most)
+    if (!times) return undefined
+    parts.push(...times.map((quantity) => ({ ranges, quantity })))
+  }
+  return parts
+}
+
+const one = (letter: string): [number, number][] => [[letter.charCodeAt(0), letter.charCodeAt(0)]]
+
+function findRanges(members: string, isNegated: boolean): [number, number][] | undefined {
+  const has = new Set<number>()
+  for (let at = 0; at < members.length; at++) {
+    const from = members.charCodeAt(at)
+    const isRange = members[at + 1] === '-' && at + 2 < members.length
+    const to = isRange ? members.charCodeAt(at + 2) : from
+    if (to < from) return undefined
+    for (let byte = from; byte <= to; byte++) has.add(byte)
+    if (isRange) at += 2
+  }
+  const ranges: [number, number][] = []
+  for (let byte = 1; byte <= 255; byte++) {
+    if (has.has(byte) === isNegated) continue
+    const last = ranges.at(-1)
+    if (last?.[1] === byte - 1) last[1] = byte
+    else ranges.push([byte, byte])
+  }
+  return ranges.length > 0 ? ranges : undefined
+}
+
+const SIGNS: Readonly<Record<string, Quantity>> = { '*': 's', '+': 'p', '?': 'q' }
+
+function findTimes(
+  sign: string | undefined,
+  least: string | undefined,
+  comma: string | undefined,
+  most: string | undefined,
+): Quantity[] | undefined {
+  if (sign) return [SIGNS[sign] ?? 'o']
+  if (least === undefined) return ['o']
+  const from = Number(least)
+  const to = comma && !most ? undefined : comma ? Number(most) : from
+  if (to === undefined) return [...Array<Quantity>(from).fill('o'), 's']
+  if (to < from || to === 0) return undefined
+  return [...Array<Quantity>(from).fill('o'), ...Array<Quantity>(to - from).fill('q')]
+}
+
+function formatPart({ ranges, quantity }: Part): string {
+  const hex = (byte: number) => byte.toString(16).padStart(2, '0')
+  return (
+    quantity + ranges.map(([from, to]) => (from === to ? hex(from) : `${hex(from)}-${hex(to)}`)).join('.')
+  )
+}

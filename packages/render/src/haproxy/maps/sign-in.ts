@@ -1,0 +1,71 @@
+import type { SignIn, TunnelSettings } from '@postern/contract/desired-state'
+import { FLAGS, OWN_HOST } from './routes.ts'
+
+/** Section name → its domains; the same array as long as nothing in it changes. */
+export type SignInSections = ReadonlyMap<string, readonly SignIn[]>
+
+/** The lines of `sign-in.map`, and the keys that the last update may have changed. */
+export interface SignInLines {
+  /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<key>` → what seals. */
+  lines: ReadonlyMap<string, string>
+  touched: ReadonlySet<string>
+}
+
+export interface SignInTable {
+  /** @param routes the lines of the map of routes: one of them is the console's */
+  update(
+    sections: SignInSections,
+    settings: Pick<TunnelSettings, 'signInKeys'>,
+    routes: ReadonlyMap<string, string>,
+  ): SignInLines
+}
+
+/** Kept up to date section by section. What it gives out changes with the next update. */
+export function createSignInTable(): SignInTable {
+  const lines = new Map<string, string>()
+  let sections: SignInSections = new Map()
+  let server: string | undefined
+  let keys: TunnelSettings['signInKeys'] = []
+  return {
+    update(next, { signInKeys }, routes) {
+      const touched = new Set<string>()
+      const put = ([key, value]: [string, string]) => {
+        lines.set(key, value)
+        touched.add(key)
+      }
+      const drop = ([key]: [string, string]) => {
+        lines.delete(key)
+        touched.add(key)
+      }
+      const now = serverRoute(routes)
+      const changed = (name: string) => now !== server || sections.get(name) !== next.get(name)
+      const names = new Set([...sections.keys(), ...next.keys()])
+      // What goes before what comes: a domain may move from one section to another.
+      for (const name of names)
+        if (changed(name)) for (const each of sections.get(name) ?? []) linesOf(each, server).forEach(drop)
+      for (const name of names)
+        if (changed(name)) for (const each of next.get(name) ?? []) linesOf(each, now).forEach(put)
+      if (keys !== signInKeys) {
+        keys.map(keyLine).forEach(drop)
+        signInKeys.map(keyLine).forEach(put)
+      }
+      sections = next
+      server = now
+      keys = signInKeys
+      return { lines, touched }
+    },
+  }
+}
+
+function linesOf({ domain, members }: SignIn, server: string | undefined): [string, string][] {
+  const entries = members.map((id): [string, string] => [`m${id}`, domain])
+  return server === undefined ? entries : [[`d${domain}`, server], ...entries]
+}
+
+const keyLine = ({ id, secret }: TunnelSettings['signInKeys'][number]): [string, string] => [`k${id}`, secret]
+
+/** To the server, as the console's own route has it, but for everybody: the service's list of addresses is not asked. */
+function serverRoute(routes: ReadonlyMap<string, string>): string | undefined {
+  const [id, node, address, port, flags = ''] = routes.get(`${OWN_HOST}/`)?.split('|') ?? []
+  return flags.includes(FLAGS.console) ? [id, node, address, port, FLAGS.console, ''].join('|') : undefined
+}

@@ -1,0 +1,75 @@
+import { SIGN_IN } from '@postern/contract/sign-in'
+import { FLAGS } from './maps/routes.ts'
+import { type HaproxyOptions, type HaproxyPaths, socketInside } from './options.ts'
+
+/** A session has some 400 characters. */
+const MAX_SESSION = 2048
+/** Of the address that a visitor wanted and comes back to; from a longer one it is the front page. */
+const MAX_WANTED = 4096
+
+/** The addresses of the flow at every domain with sign-in lead to the server, whatever else is published there. */
+export function renderSignInPaths(paths: HaproxyPaths): string {
+  const all = Object.values(SIGN_IN.paths).join(' ')
+  return `  acl is_sign_in_path path -m str ${all}
+  http-request set-var(txn.route) str(d),concat(,sess.site),map_str(${paths.signIn}) if is_sign_in_path`
+}
+
+/**
+ * Who comes to a service that requires sign-in: `txn.member` is the entry of the list by which a visitor may come in,
+ * or `-` where nobody has to sign in. A session counts only when its seal is right, the domain that has its entry is
+ * this one, and its end is neither past nor further away than any session's: each rule that fails leaves a visitor who
+ * has not signed in.
+ */
+export function renderSession(paths: HaproxyPaths): string {
+  const find = (key: string, variable: string) => `str(${key}),concat(,${variable}),map_str(${paths.signIn})`
+  return `  acl is_guarded var(txn.flags) -m sub ${FLAGS.guarded}
+  acl has_list var(txn.list) -m len gt 0
+  acl is_sealed var(txn.sealed) -m int 1
+  acl is_signed_in var(txn.member) -m int gt 0
+  http-request set-var(txn.session) req.cook(${SIGN_IN.cookie}) if is_guarded { req.cook(${SIGN_IN.cookie}),length le ${MAX_SESSION} }
+  acl has_visit var(txn.session) -m found
+  # A look-up that finds nothing leaves a variable as it was: none may hold what a visitor said before.
+  http-request set-var(txn.kid) var(txn.session),jwt_header_query('$.kid') if has_visit
+  http-request set-var(txn.key) ${find('k', 'txn.kid')} if has_visit
+  http-request set-var(txn.sealed) var(txn.session),jwt_verify(HS256,txn.key) if has_visit
+  http-request set-var(txn.entry) var(txn.session),jwt_payload_query('$.member') if is_sealed
+  http-request set-var(txn.home) ${find('m', 'txn.entry')} if is_sealed
+  http-request set-var(txn.now) date if is_sealed
+  http-request set-var(txn.left) var(txn.session),jwt_payload_query('$.exp','int'),sub(txn.now) if is_sealed
+  http-request set-var(txn.member) var(txn.entry) if is_sealed { var(txn.home),strcmp(txn.site) eq 0 } { var(txn.left) -m int gt 0 } { var(txn.left) -m int le ${SIGN_IN.sessionSeconds + 60} }
+  http-request set-var(txn.email) var(txn.session),jwt_payload_query('$.email') if is_signed_in
+  http-request lua.find_bypass if is_guarded !is_signed_in has_list !is_odd
+  http-request set-var(txn.member) var(txn.bypass) if { var(txn.bypass) -m found }`
+}
+
+/** After all other refusals: a page goes to the sign-in and comes back, a program is told so. */
+export function renderSignIn(): string {
+  const { paths, sessionSeconds } = SIGN_IN
+  const go = (path: string, condition: string) =>
+    `  http-request return status 302 hdr location "${path}?to=%[var(txn.wanted),url_enc]" hdr cache-control no-store if ${condition}`
+  return `  acl accepts_pages req.hdr(accept) -m sub -i text/html
+  acl is_script req.fhdr_cnt(x-requested-with) gt 0
+  acl is_script req.fhdr_cnt(upgrade) gt 0
+  acl is_renewable var(txn.left) -m int lt ${sessionSeconds / 2}
+  acl is_refused var(txn.why) -m str sign-in
+  http-request set-var(txn.why) str(sign-in) if is_guarded !{ var(txn.member) -m found }
+  http-request set-var(txn.wanted) str(/) if is_guarded
+  http-request set-var(txn.wanted) pathq if is_guarded { pathq,length le ${MAX_WANTED} }
+${go(paths.begin, 'is_refused METH_GET accepts_pages !is_script')}
+  http-request return status 401 content-type application/json string '{"message":"Sign in first","code":"unauthenticated"}' hdr cache-control no-store if is_refused
+${go(paths.renew, 'is_guarded is_signed_in is_renewable METH_GET accepts_pages !is_script { nbsrv(server_up) gt 0 }')}`
+}
+
+/** Behind the cuts, so that a visitor cannot say it. */
+export function renderIdentity(): string {
+  return SIGN_IN.identityHeaders
+    .map((name) => `  http-request set-header ${name} %[var(txn.email)] if is_guarded is_signed_in`)
+    .join('\n')
+}
+
+/** Sessions are renewed only while there is somebody to renew them. */
+export function renderServerCheck(options: HaproxyOptions): string {
+  return `backend server_up
+  server server ${socketInside(options, options.serverSocket)} check inter 1s fall 1 rise 1
+`
+}
