@@ -103,7 +103,7 @@ test('a published port reaches the program that is there, on 127.0.0.1 too, and 
 test('nothing else on the node is reached through the tunnel, whatever the edge sends', async () => {
   expect(await atTunnel('tcp', 9002)).toBe('private 10.64.0.1')
   await apply()
-  const others = [
+  const others: [Proto, string, number][] = [
     ['tcp', '10.64.0.2', 9001],
     ['tcp', '10.64.0.2', 9002],
     ['udp', '10.64.0.2', 9001],
@@ -113,7 +113,7 @@ test('nothing else on the node is reached through the tunnel, whatever the edge 
     // The node's own address elsewhere, and a host behind a node that is no gateway.
     ['tcp', '192.168.7.1', 8003],
     ['tcp', '192.168.7.1', 9002],
-  ] as const
+  ]
   const answers = await Promise.all(others.map((other) => ask(edge, ...other)))
   expect(answers).toEqual(others.map(() => 'silence'))
   expect((await edge.run('fping', '-c1', '-t1000', '10.64.0.2')).code).toBe(0)
