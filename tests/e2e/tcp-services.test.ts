@@ -57,6 +57,22 @@ describe('publishing a TCP service', () => {
     await visit.close()
   })
 
+  it('says where the program must listen once the node has a WireGuard file, which has no CLI', async () => {
+    const words = 'This node uses a WireGuard file, not the CLI: the program must listen on'
+    const first = await openForm()
+    await expect(first.form.getByLabel(label('Backend Port'))).toHaveValue('1883')
+    await expect(first.form.getByText(words)).toHaveCount(0)
+    await first.visit.close()
+    const filed = await site.api.createNode({ name: 'filed' })
+    await site.api.call('GET', `/api/nodes/${filed.id}/download`)
+    const { visit, form } = await openForm(filed.id)
+    const port = form.getByLabel(label('Backend Port'))
+    await expect(port).toHaveAccessibleDescription(`${words} ${filed.address}.`)
+    await visit.expectAccessible()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('explains SSL termination, and has none of it for UDP', async () => {
     const { visit, form } = await openForm()
     const ssl = form.getByLabel('Enable SSL Termination')

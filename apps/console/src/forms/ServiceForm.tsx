@@ -15,7 +15,7 @@ import { TextInput } from '../ui/TextInput.tsx'
 import { Tooltip } from '../ui/Tooltip.tsx'
 import { NumberField, TextListField } from './bound-fields.tsx'
 import { PublicDomainField, SkipValidationField, useSkipOffered } from './domain-fields.tsx'
-import { canNameHost, type Route, type ServiceValues } from './service-values.ts'
+import { canNameHost, listenHint, type Route, type ServiceValues } from './service-values.ts'
 import { TextField } from './TextField.tsx'
 import { type FormDeclaration, useFormDialog } from './use-form-dialog.ts'
 import './ServiceForm.css'
@@ -146,6 +146,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             label="Backend Port"
             placeholder={String(defaultPort)}
             disabled={locked}
+            hint={listenHint(node)}
           />
         </div>
       </FormSection>

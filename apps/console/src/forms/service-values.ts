@@ -66,6 +66,12 @@ export function tcpServiceValues(service: TcpService) {
   return { ...serviceValues(service), port, proto, ssl } satisfies TcpServiceFormInput
 }
 
+/** Where a program of a node without the CLI must listen, which would lead to 127.0.0.1; undefined for others. */
+export function listenHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' | 'usesFile'>) {
+  if (!node.usesFile || canNameHost(node)) return undefined
+  return `This node uses a WireGuard file, not the CLI: the program must listen on ${node.address}.`
+}
+
 /** A gateway and the local node reach other hosts; a plain node only serves itself. */
 export function canNameHost(node: Pick<Node, 'isGateway' | 'isLocal'>): boolean {
   return node.isGateway || node.isLocal
