@@ -7,7 +7,7 @@ import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable, type SignInLines } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
-import { isPortRoute, type RouteSections } from '@postern/render/resolved-route'
+import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
 import { PartFailedError, PartMissingError } from '../part.ts'
 import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
@@ -123,14 +123,19 @@ export function createApply(parts: ApplyParts): Apply {
 
   function want(wanted: HaproxyWanted, rendered: RenderedRoutes, signIn: SignInLines): void {
     routes = wanted.routes
-    maps.routes.want(rendered.routes, rendered.touched.routes)
-    maps.lists.want(rendered.lists, rendered.touched.lists)
-    maps.signIn.want(signIn.lines, signIn.touched)
-    mapFiles.want({ routes: rendered.routes, lists: rendered.lists, signIn: signIn.lines })
+    const next = {
+      routes: { lines: rendered.routes, touched: rendered.touched.routes },
+      lists: { lines: rendered.lists, touched: rendered.touched.lists },
+      signIn,
+    }
+    maps.routes.want(next.routes)
+    maps.lists.want(next.lists)
+    maps.signIn.want(next.signIn)
+    mapFiles.want(next)
   }
 
   function wantNodes(next: ReadonlyMap<string, string>): void {
-    maps.nodes.want(next, [...(nodes?.keys() ?? []), ...next.keys()])
+    maps.nodes.want({ lines: next, touched: new Set([...(nodes?.keys() ?? []), ...next.keys()]) })
     nodes = next
   }
 
@@ -167,8 +172,8 @@ export function createApply(parts: ApplyParts): Apply {
   /** TCP services whose port is not ours: they say so themselves. */
   function portProblems(): Problem[] {
     const { portRange } = parts.options
-    return [...routes.values()].flat().flatMap((route) => {
-      if (!isPortRoute(route) || route.proto !== 'tcp' || !route.enabled || has(bound, route.port)) return []
+    return portRoutesOf(routes).flatMap((route) => {
+      if (route.proto !== 'tcp' || !route.enabled || has(bound, route.port)) return []
       const message =
         portRange && has([portRange], route.port)
           ? `Port ${route.port} is held by another program on this machine`
