@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EdgeCertificate, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
+import type {
+  Challenge,
+  EdgeCertificate,
+  PortRoute,
+  Route,
+  TunnelSettings,
+} from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
@@ -19,6 +25,7 @@ export interface HaproxyPart {
     routes: RouteSections
     signIns: SignInSections
     certificates: readonly EdgeCertificate[]
+    challenges: readonly Challenge[]
     settings: TunnelSettings
     isQuick: boolean
   }): Promise<Problem[]>
@@ -156,13 +163,14 @@ async function applyHaproxy(
   targets: ReturnType<typeof findTargets>,
   isQuick: boolean,
 ): Promise<PartResult> {
-  const { certificates, settings } = state
+  const { certificates, settings, sections } = state
+  const challenges = rowsOf(sections.challenges)
   const unresolved: Problem[] = []
   const result = await attempt(parts, 'HAProxy', async () => {
     const { sections: routes, problems } = await targets
     unresolved.push(...problems)
-    const { signIns } = state.sections
-    const found = await parts.haproxy.apply({ routes, signIns, certificates, settings, isQuick })
+    const { signIns } = sections
+    const found = await parts.haproxy.apply({ routes, signIns, certificates, challenges, settings, isQuick })
     parts.onRoutes(routes)
     return { part: parts.haproxy.state(), problems: found }
   })

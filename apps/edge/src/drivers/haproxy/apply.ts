@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile } from 'node:fs/promises'
 import type { Problem } from '@postern/contract/edge'
 import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy/config'
+import { renderChallenges } from '@postern/render/haproxy/maps/challenges'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable, type SignInLines } from '@postern/render/haproxy/maps/sign-in'
@@ -53,11 +54,13 @@ export function createApply(parts: ApplyParts): Apply {
     lists: createRuntimeMap(socket, paths.lists),
     nodes: createRuntimeMap(socket, paths.nodes),
     signIn: createRuntimeMap(socket, paths.signIn),
+    challenges: createRuntimeMap(socket, paths.challenges),
   }
   // Unknown until the peers are observed; until then the entries of the previous edge process stay in force.
   let nodes: ReadonlyMap<string, string> | undefined
   let areNodesApplied = false
   let routes: RouteSections = new Map()
+  let challenges: ReadonlyMap<string, string> = new Map()
   /** Nodes that went down and may still have requests waiting for them. */
   const gone = new Set<number>()
   // The first apply also checks what a previous edge process left unfinished.
@@ -123,14 +126,18 @@ export function createApply(parts: ApplyParts): Apply {
 
   function want(wanted: HaproxyWanted, rendered: RenderedRoutes, signIn: SignInLines): void {
     routes = wanted.routes
+    const before = challenges
+    challenges = renderChallenges(wanted.challenges ?? [])
     const next = {
       routes: { lines: rendered.routes, touched: rendered.touched.routes },
       lists: { lines: rendered.lists, touched: rendered.touched.lists },
       signIn,
+      challenges: { lines: challenges, touched: new Set([...before.keys(), ...challenges.keys()]) },
     }
     maps.routes.want(next.routes)
     maps.lists.want(next.lists)
     maps.signIn.want(next.signIn)
+    maps.challenges.want(next.challenges)
     mapFiles.want(next)
   }
 
@@ -154,6 +161,8 @@ export function createApply(parts: ApplyParts): Apply {
       missing = await applyAll(pass)
     }
     configuredHost = publicHost
+    // Only now it is sure that this HAProxy was started with such a map.
+    await applyMap(maps.challenges)
     problems.push(...portProblems())
     for (const id of missing)
       problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })

@@ -9,7 +9,7 @@ type Entries = ReadonlyMap<string, string>
 /** The maps as files, which HAProxy reads when it starts and never again. */
 export interface MapFiles {
   /** Sets the wanted content. */
-  want(maps: Record<'routes' | 'lists' | 'signIn', MapLines>): void
+  want(maps: Record<'routes' | 'lists' | 'signIn' | 'challenges', MapLines>): void
   /** The nodes that are down. Until the first call the file of the previous edge process stays. */
   setNodes(nodes: Entries): Promise<void>
   /** Brings them up to date: before HAProxy starts, and with each full check. */
@@ -21,26 +21,26 @@ export function createMapFiles(paths: HaproxyPaths): MapFiles {
     nodes: createMapFile(paths.nodes),
     lists: createMapFile(paths.lists),
     signIn: createMapFile(paths.signIn),
+    challenges: createMapFile(paths.challenges),
     routes: createMapFile(paths.routes),
   }
   return {
-    want({ routes, lists, signIn }) {
+    want({ routes, lists, signIn, challenges }) {
       files.routes.want(routes)
       files.lists.want(lists)
       files.signIn.want(signIn)
+      files.challenges.want(challenges)
     },
     async setNodes(nodes) {
       files.nodes.want({ lines: nodes, touched: new Set(nodes.keys()) })
       await files.nodes.write()
     },
     async write() {
-      if ((await findMark(paths.nodes)) === undefined) files.nodes.want(NONE)
+      for (const file of [files.nodes, files.challenges]) await file.makeSure()
       for (const file of Object.values(files)) await file.write()
     },
   }
 }
-
-const NONE: MapLines = { lines: new Map(), touched: new Set() }
 
 /** One file, which is put into words only when its content has changed, or somebody else has changed the file. */
 function createMapFile(path: string) {
@@ -51,6 +51,10 @@ function createMapFile(path: string) {
     want({ lines, touched }: MapLines) {
       if (touched.size > 0 || lines !== wanted) mark = undefined
       wanted = lines
+    },
+    /** What is not known yet stays as the previous edge process left it; HAProxy does not start without the file. */
+    async makeSure() {
+      if (!wanted && (await findMark(path)) === undefined) wanted = new Map()
     },
     async write() {
       if (!wanted || (mark !== undefined && mark === (await findMark(path)))) return
