@@ -66,10 +66,12 @@ export function tcpServiceValues(service: TcpService) {
   return { ...serviceValues(service), port, proto, ssl } satisfies TcpServiceFormInput
 }
 
-/** Where a program of a node without the CLI must listen, which would lead to 127.0.0.1; undefined for others. */
-export function listenHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' | 'usesFile'>) {
-  if (!node.usesFile || canNameHost(node)) return undefined
-  return `This node uses a WireGuard file, not the CLI: the program must listen on ${node.address}.`
+/** What a plain node can be a backend for, and where its program listens: the CLI leads to 127.0.0.1, a file does not. */
+export function plainHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' | 'usesFile'>) {
+  if (canNameHost(node)) return undefined
+  const own = 'This node can only expose its own services. Make it a gateway to reach other hosts.'
+  if (!node.usesFile) return own
+  return `${own} The program must listen on ${node.address}, because this node uses a WireGuard file.`
 }
 
 /** A gateway and the local node reach other hosts; a plain node only serves itself. */
