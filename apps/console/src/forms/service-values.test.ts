@@ -119,6 +119,11 @@ describe('the backend host', () => {
     expect(hintOf(plain, true)).toContain('The program must listen on 10.64.0.7')
     expect(hintOf(plain, false)).not.toContain('listen')
     expect([hintOf(gateway, true), hintOf(local, true)]).toEqual([undefined, undefined])
+    expect(findHostError(gateway, '  ')).toBe('This field is required')
+    expect(findHostError(local, '127.0.0.1')).toBeUndefined()
+    expect(findHostError(plain, '')).toBeUndefined()
+    expect(findHostError(plain, 'nas')).toMatch(/can only expose its own services/)
+    expect(findHostError(plain, null)).toBeUndefined()
   })
 
   it('is checked together with everything else', () => {
