@@ -1,44 +1,202 @@
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
+import { type NameServer, startNameServer } from '@postern/testkit/name-server'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
-import { choose } from './steps.ts'
+import { choose, menuItems } from './steps.ts'
 
 let site: Site
 let edge: FakeEdge
+let dns: NameServer
 
 beforeAll(async () => {
-  site = await startSite()
+  dns = await startNameServer()
+  dns.answers.set('here.example.com', ['203.0.113.1'])
+  dns.answers.set('office.example.com', ['192.168.7.20'])
+  site = await startSite({ POSTERN_DNS_SERVERS: dns.address })
   edge = await connectFakeEdge(site.paths)
 })
 afterAll(async () => {
   edge?.close()
   await site?.close()
+  dns?.close()
 })
 
-it('adds a domain that does not point here yet, once the look-up is skipped', async () => {
+const openForm = async (page: Page) => {
+  await page.getByRole('button', { name: 'Add Domain' }).first().click()
+  return page.getByRole('dialog', { name: 'Domain & SSL Settings' })
+}
+const save = (form: Locator) => form.getByRole('button', { name: 'Save' }).click()
+const nameOf = (form: Locator) => form.getByLabel(label('Domain'))
+const skipOf = (form: Locator) => form.getByLabel('Skip Domain Validation')
+const kindOf = (form: Locator) => form.getByLabel('SSL Certificate Type')
+
+it('without domains says so and offers to add one', async () => {
+  const visit = await site.open('/domains')
+  const { page } = visit
+  await expect(page).toHaveTitle('Domains · Postern')
+  await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor()
+  await page.getByText('No domains yet').waitFor()
+  await expect(page.getByRole('button', { name: 'Add Domain' })).toHaveCount(2)
+  await visit.expectAccessible()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('checks the name as the specification says', async () => {
+  const visit = await site.open('/domains')
+  const { page } = visit
+  visit.forgive(/422|The form was not saved|Validation failed/)
+  const form = await openForm(page)
+  await form.getByText('Set up a domain pointing to Postern').waitFor()
+  await expect(skipOf(form)).toHaveCount(0)
+  await save(form)
+  await form.getByText('The domain field is required').waitFor()
+  for (const name of ['not a domain', 'localhost', '203.0.113.1', 'a_b.example.com', 'example.c']) {
+    await nameOf(form).fill(name)
+    await save(form)
+    await form.getByText('The domain must be in a valid format').waitFor()
+    await nameOf(form).fill('x.example.com')
+    await form.getByText('The domain must be in a valid format').waitFor({ state: 'detached' })
+  }
+  await visit.close()
+})
+
+it("offers Self Signed first, and Let's Encrypt", async () => {
+  const visit = await site.open('/domains')
+  const form = await openForm(visit.page)
+  await expect(kindOf(form)).toHaveValue('self-signed')
+  await expect(kindOf(form).getByRole('option')).toHaveText(['Self Signed', "Let's Encrypt"])
+  const values = kindOf(form)
+    .getByRole('option')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
+  expect(await values).toEqual(['self-signed', 'certbot'])
+  await visit.close()
+})
+
+it('adds a domain that points here, with a certificate on order', async () => {
+  const visit = await site.open('/domains')
+  const { page } = visit
+  const form = await openForm(page)
+  await nameOf(form).fill('Here.Example.com')
+  await kindOf(form).selectOption("Let's Encrypt")
+  await visit.expectAccessible()
+  const request = page.waitForRequest((asked) => asked.method() === 'POST')
+  await save(form)
+  expect((await request).postDataJSON()).toEqual({
+    domain: 'here.example.com',
+    ssl: 'certbot',
+    skipValidation: false,
+  })
+  await page.getByText('Domain created successfully!').waitFor()
+  await row(page, 'here.example.com').getByText("Let's Encrypt").waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('adds a domain that does not point here yet, once the check is skipped', async () => {
   const visit = await site.open('/domains')
   const { page } = visit
   visit.forgive(/422|The form was not saved/)
-  await page.getByText('No domains yet').waitFor()
+  const form = await openForm(page)
+  await nameOf(form).fill('App.Example.com')
+  await kindOf(form).selectOption('certbot')
+  await save(form)
+  const error = form.getByText('app.example.com has no DNS record. Point it to 203.0.113.1.')
+  await error.waitFor()
+  await expect(kindOf(form)).toBeEnabled()
+  await skipOf(form).check()
+  await expect(error).toHaveCount(0)
+  await expect(kindOf(form)).toBeDisabled()
+  await expect(kindOf(form)).toHaveValue('self-signed')
+  await form.getByText('Self-Signed when skipping domain validation').waitFor()
   await visit.expectAccessible()
-  await page.getByRole('button', { name: 'Add Domain' }).first().click()
-  const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
-  await expect(form.getByLabel('Skip Domain Validation')).toHaveCount(0)
-  await form.getByLabel(label('Domain')).fill('not a domain')
-  await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByText('The domain must be in a valid format').waitFor()
-  await form.getByLabel(label('Domain')).fill('App.Example.com')
-  await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByLabel('Skip Domain Validation').check()
-  await visit.expectAccessible()
-  await form.getByRole('button', { name: 'Save' }).click()
+  await save(form)
   await page.getByText('Domain created successfully!').waitFor()
   const link = page.getByRole('link', { name: 'app.example.com' })
   await expect(link).toHaveAttribute('href', 'https://app.example.com')
   await row(page, 'app.example.com').getByText('Self Signed').waitFor()
+  await row(page, 'app.example.com').getByText('validation skipped').waitFor()
   visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('says of each wrong address what is wrong with it', async () => {
+  const visit = await site.open('/domains')
+  visit.forgive(/422|The form was not saved/)
+  const form = await openForm(visit.page)
+  await nameOf(form).fill('office.example.com')
+  await save(form)
+  await form
+    .getByText(
+      'office.example.com points to 192.168.7.20 (A), a private address that visitors cannot reach. Point it to 203.0.113.1.',
+    )
+    .waitFor()
+  await visit.close()
+})
+
+it('edits a domain: the box stays while it is ticked, the name stays as it is', async () => {
+  const { id } = await site.api.createDomain({ domain: 'later.example.com' })
+  const visit = await site.open('/domains?search=later')
+  const { page } = visit
+  visit.forgive(/422|The form was not saved/)
+  await act(page, 'later.example.com', 'Edit Domain')
+  const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
+  await expect(nameOf(form)).toBeDisabled()
+  await expect(skipOf(form)).toBeChecked()
+  await expect(kindOf(form)).toBeDisabled()
+  // It is gone at once.
+  await skipOf(form).click()
+  await expect(skipOf(form)).toHaveCount(0)
+  await expect(kindOf(form)).toBeEnabled()
+  await save(form)
+  await form.getByText('later.example.com has no DNS record.').waitFor()
+  await expect(skipOf(form)).toBeVisible()
+  dns.answers.set('later.example.com', ['203.0.113.1'])
+  await kindOf(form).selectOption('certbot')
+  const request = page.waitForRequest((asked) => asked.method() === 'PATCH')
+  await save(form)
+  expect(new URL((await request).url()).pathname).toBe(`/api/domains/${id}`)
+  await page.getByText('Domain updated successfully!').waitFor()
+  await row(page, 'later.example.com').getByText("Let's Encrypt").waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('shows the columns of the specification, and a menu for each row', async () => {
+  const { created_at } = await site.api.createDomain({ domain: 'columns.example.com' })
+  const visit = await site.open('/domains?search=columns', { timezoneId: 'America/Los_Angeles' })
+  const { page } = visit
+  const cells = row(page, 'columns.example.com').getByRole('cell')
+  const heads = page.getByRole('columnheader')
+  await expect(heads).toHaveText(['Show more', /^Domain/, 'SSL Certs', /^Created At/, 'Actions'])
+  const day = new Date(created_at).toLocaleDateString('en-US', {
+    timeZone: 'America/Los_Angeles',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  })
+  await expect(cells.nth(3)).toHaveText(day)
+  await page.getByRole('button', { name: 'Actions for columns.example.com' }).click()
+  expect(await menuItems(page)).toEqual(['Logs Monitor', 'Edit Domain', 'Delete Domain'])
+  await page.getByRole('menuitem', { name: 'Logs Monitor' }).click()
+  await expect(page).toHaveURL(/\/domains\/columns\.example\.com\/logs$/)
+  const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' })
+  await expect(crumbs).toHaveText(/Domains.*columns\.example\.com.*Real Time Logs/)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('says in the expanded row of a domain that it has no services yet', async () => {
+  await site.api.createDomain({ domain: 'empty.example.com' })
+  const visit = await site.open('/domains?search=empty')
+  const { page } = visit
+  await row(page, 'empty.example.com').getByRole('button', { name: 'Services of empty.example.com' }).click()
+  for (const type of ['HTTP', 'TCP']) {
+    const hint = page.getByText(`No ${type} services yet. Expose the first one from Client / Nodes.`)
+    await expect(hint.getByRole('link')).toHaveAttribute('href', '/nodes')
+  }
   await visit.close()
 })
 

@@ -1,8 +1,10 @@
+import type { Domain } from '@postern/contract/domains'
 import type { Pat } from '@postern/contract/pats'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
+import { putCertificate, type Standing } from './certificates.ts'
 import { label, type Site, startSite } from './harness.ts'
 import { lookAt, type Scene } from './scenes.ts'
 
@@ -19,6 +21,8 @@ const scenes: Scene[] = [
   { name: 'node', path: () => `/nodes/${office}`, shows: 'grafana' },
   { name: 'domains', path: () => '/domains', shows: 'app.example.com' },
   { name: 'domain-services', path: () => '/domains', act: openServices, shows: 'Proxy -> 192.168.7.31:3000' },
+  { name: 'domain-form', path: () => '/domains', act: openDomainForm, shows: 'Issued and renewed' },
+  { name: 'domain-skip', path: () => '/domains', act: openSkippingForm, shows: 'Self-Signed when skipping' },
   { name: 'logs', path: () => `/nodes/${office}/http/${grafana}/logs`, shows: 'GET /api/live' },
   { name: 'not-found', path: () => '/no/such/page', shows: 'Try searching for something else!' },
   { name: 'node-form', path: () => '/nodes', act: openNodeForm, shows: 'Act as a network gateway' },
@@ -88,6 +92,7 @@ async function furnish(): Promise<void> {
     const message = 'The name wiki.lan cannot be resolved by the DNS of the gateway'
     if (name === 'wiki') await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
   }
+  await furnishCertificates()
   const domain = 'grafana.example.com'
   await api.publishPort(office, { name: 'mqtt', domain, ssl: true, backendHost: '192.168.7.20' })
   const dns = { name: 'dns', proto: 'udp', backendHost: '192.168.7.1', backendPort: 53 } as const
@@ -106,6 +111,22 @@ async function furnish(): Promise<void> {
   for (let line = 0; line < 40; line++) edge.log(grafana, logLine(line))
 }
 
+/** One of each state. */
+async function furnishCertificates(): Promise<void> {
+  const detail = 'CAA record for wiki.example.com prevents issuance'
+  const standings: Record<string, Standing> = {
+    'app.example.com': { endsIn: 48 },
+    'api.example.com': { endsIn: 71 },
+    'grafana.example.com': { step: 'validating' },
+    'wiki.example.com': { problem: { code: 'caa', detail } },
+  }
+  const domains = (await site.api.call('GET', '/api/domains')).json as Domain[]
+  for (const { id, domain } of domains) {
+    const standing = standings[domain]
+    if (standing) await putCertificate(site, id, standing)
+  }
+}
+
 /** One of each status, but for an expired one, which takes a day to make. */
 async function furnishTokens(): Promise<void> {
   const pats = `/api/nodes/${office}/pats`
@@ -121,6 +142,17 @@ function logLine(index: number): string {
   if (index % 17 === 11)
     return `[ERROR] ${time} 203.0.113.5 "GET /api/live" 504 1.1KB 30000ms the service did not answer in time`
   return `[INFO] ${time} 203.0.113.5 "GET /api/live" 200 ${(index % 9) + 1}.2KB ${(index * 7) % 40}ms`
+}
+
+async function openDomainForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add Domain' }).click()
+  await page.getByLabel(label('Domain')).fill('shop.example.com')
+  await page.getByLabel('SSL Certificate Type').selectOption('certbot')
+}
+
+async function openSkippingForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for legacy.example.com' }).click()
+  await page.getByRole('menuitem', { name: 'Edit Domain' }).click()
 }
 
 async function openNodeForm(page: Page): Promise<void> {

@@ -68,7 +68,6 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
         return []
       },
       needsAnotherApply: () => false,
-      state: () => ok,
       check: () => Promise.resolve(ok),
     },
     nftables: {

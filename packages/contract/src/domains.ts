@@ -23,6 +23,16 @@ export const Domain = z.object({
 })
 export type Domain = z.infer<typeof Domain>
 
+/** A certificate that ends soon because its renewal fails. */
+export const EndingCertificate = z.object({
+  /** The domain's. */
+  id: z.number(),
+  domain: z.string(),
+  notAfter: f.time,
+  error: z.string(),
+})
+export type EndingCertificate = z.infer<typeof EndingCertificate>
+
 export const DomainQuery = z.strictObject({
   ...pageQuery,
   search: searchText,

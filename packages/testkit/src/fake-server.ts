@@ -28,8 +28,6 @@ export interface FakeServer {
   fetches: Record<string, string>[]
   /** Set, it answers with this body instead. */
   answerWith: unknown
-  /** Unset, it does not store what the edge has counted. */
-  stores: boolean
   hint(hint: EdgeHint): void
   isConnected(): boolean
   dropConnections(): void
@@ -47,7 +45,6 @@ export async function startFakeServer(paths: InstallationPaths, state: DesiredSt
     messages: [],
     fetches: [],
     answerWith: undefined,
-    stores: true,
     hint(hint) {
       for (const socket of sockets) tell(socket, hint)
     },
@@ -94,11 +91,8 @@ function acceptSockets(http: Server, sockets: Set<WebSocket>, fake: FakeServer):
       ws.on('close', () => sockets.delete(ws))
       ws.on('message', (data) => {
         const message = EdgeMessage.safeParse(parseJson(String(data)))
-        if (!message.success) return ws.close(1008)
-        fake.messages.push(message.data)
-        const { data: said } = message
-        if (said.type === 'counts' && fake.stores)
-          tell(ws, { type: 'counted', ledger: said.ledger, seq: said.seq })
+        if (message.success) fake.messages.push(message.data)
+        else ws.close(1008)
       })
       tell(ws, { type: 'watch', services: [] })
       tell(ws, { type: 'changed', revision: fake.state.revision })

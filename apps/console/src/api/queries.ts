@@ -53,3 +53,6 @@ export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_
 
 /** The edges, and whether they have applied what the console shows. */
 export const useEdges = () => useAnswer(endpoints.listEdges, {})
+
+/** The certificates that a failing renewal will miss. */
+export const useEndingCertificates = () => useAnswer(endpoints.listEndingCertificates, {})

@@ -1,6 +1,6 @@
 import type { Edge } from '@postern/contract/edge'
 import { expect, test } from 'vitest'
-import { absentEdges, brokenParts, platformState } from './platform.ts'
+import { absentEdges, brokenParts, platformState, withEnding } from './platform.ts'
 
 const fine = { state: 'ok', detail: '' } as const
 const EDGE: Edge = {
@@ -69,4 +69,20 @@ test('a missing part is named with what it means', () => {
 
 test('an edge that has not reported yet has no broken parts', () => {
   expect(brokenParts([{ ...EDGE, dataPlane: null }])).toEqual([])
+})
+
+test('certificates that a failing renewal will miss are a warning, in which nothing worse is lost', () => {
+  const state = platformState([EDGE])
+  expect(withEnding(state, [])).toBe(state)
+  const ending = { id: 1, domain: 'a.example.com', notAfter: '2026-12-06T12:00:00.000Z', error: 'no luck' }
+  const words = 'The certificate of a.example.com ends on 12/06/2026 and is not renewed: no luck.'
+  expect(withEnding(state, [ending])).toEqual({
+    kind: 'warning',
+    text: '1 certificate ends soon',
+    revision: null,
+    details: [words],
+  })
+  expect(withEnding(state, [ending, ending]).text).toBe('2 certificates end soon')
+  const worse = platformState([{ ...EDGE, problems: [problem] }])
+  expect(withEnding(worse, [ending])).toEqual({ ...worse, details: [problem.message, words] })
 })

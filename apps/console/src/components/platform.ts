@@ -1,7 +1,9 @@
+import type { EndingCertificate } from '@postern/contract/domains'
 import type { DataPlane, Edge } from '@postern/contract/edge'
+import { formatDate } from '../util/time.ts'
 
 export interface PlatformState {
-  kind: 'ok' | 'applying' | 'problem'
+  kind: 'ok' | 'applying' | 'warning' | 'problem'
   text: string
   /** The revision, where it says something. */
   revision: number | null
@@ -69,6 +71,18 @@ export function platformState(edges: readonly Edge[]): PlatformState {
     revision: applied,
     details: ['All changes are applied.'],
   }
+}
+
+/** The same with the certificates that a failing renewal will miss: a warning, unless something is worse. */
+export function withEnding(state: PlatformState, ending: readonly EndingCertificate[]): PlatformState {
+  if (ending.length === 0) return state
+  const lines = ending.map(
+    ({ domain, notAfter, error }) =>
+      `The certificate of ${domain} ends on ${formatDate(notAfter)} and is not renewed: ${endSentence(error)}`,
+  )
+  if (state.kind === 'problem') return { ...state, details: [...state.details, ...lines] }
+  const text = ending.length === 1 ? '1 certificate ends soon' : `${ending.length} certificates end soon`
+  return { kind: 'warning', text, revision: null, details: lines }
 }
 
 function endSentence(text: string): string {

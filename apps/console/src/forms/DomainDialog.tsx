@@ -4,10 +4,10 @@ import { MESSAGES } from '@postern/contract/messages'
 import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
-import { Field } from '../ui/Field.tsx'
 import { FormDialog } from '../ui/FormDialog.tsx'
-import { TextInput } from '../ui/TextInput.tsx'
 import { toast } from '../ui/Toasts.tsx'
+import { serverUrls } from '../util/urls.ts'
+import { SelectField } from './bound-fields.tsx'
 import { SkipValidationField, useSkipOffered } from './domain-fields.tsx'
 import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
@@ -36,8 +36,12 @@ export function DomainDialog({ domain, onClose }: Props) {
     },
   })
   const { control } = form
-  const skips = useWatch({ control, name: 'skipValidation' })
+  const [skips, ssl] = useWatch({ control, name: ['skipValidation', 'ssl'] })
   const offersSkip = useSkipOffered(control, () => true)
+  const skip = () => {
+    form.clearErrors('domain')
+    form.setValue('ssl', 'self-signed', { shouldDirty: true, shouldValidate: true })
+  }
   return (
     <FormDialog
       title="Domain & SSL Settings"
@@ -55,20 +59,41 @@ export function DomainDialog({ domain, onClose }: Props) {
         placeholder="app.example.com"
         hint={domain ? "A domain can't be renamed." : 'Its DNS record must point to this server.'}
       />
-      {offersSkip && <SkipValidationField control={control} onTicked={() => form.clearErrors('domain')} />}
-      <Field
+      {offersSkip && <SkipValidationField control={control} onTicked={skip} />}
+      <SelectField
+        control={control}
+        name="ssl"
         label="SSL Certificate Type"
-        hint={skips ? MESSAGES.selfSignedOnly : "Signed by this installation's own certificate authority."}
-      >
-        {(ids) => <TextInput {...ids} value="Self Signed" readOnly />}
-      </Field>
+        options={CERTIFICATES}
+        disabled={skips === true}
+        hint={skips ? MESSAGES.selfSignedOnly : ssl === 'certbot' ? LETS_ENCRYPT : <SelfSigned />}
+      />
     </FormDialog>
+  )
+}
+
+const CERTIFICATES = [
+  { value: 'self-signed', text: 'Self Signed' },
+  { value: 'certbot', text: "Let's Encrypt" },
+]
+
+const LETS_ENCRYPT = 'Issued and renewed automatically. Port 80 of this server must be open to the internet.'
+
+function SelfSigned() {
+  return (
+    <>
+      Signed by this installation's own authority. Browsers warn until they{' '}
+      <a href={serverUrls.trustRoot()} target="_blank" rel="noreferrer">
+        trust it
+      </a>
+      .
+    </>
   )
 }
 
 const NEW_DOMAIN = { domain: '', ssl: 'self-signed', skipValidation: false } satisfies DomainFormInput
 
 /** What the domain form holds while it is edited. A type of null reads as Self Signed. */
-function domainValues({ domain, skipValidation }: Domain) {
-  return { domain, ssl: 'self-signed', skipValidation } satisfies DomainFormInput
+function domainValues({ domain, ssl, skipValidation }: Domain) {
+  return { domain, ssl: ssl ?? 'self-signed', skipValidation } satisfies DomainFormInput
 }

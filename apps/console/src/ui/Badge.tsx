@@ -5,7 +5,7 @@ import './Badge.css'
 
 export interface BadgeProps {
   /** What a thing is; the look follows. */
-  kind: 'gateway' | 'local' | 'node' | 'accent' | 'ok' | 'bad' | 'info' | 'mute'
+  kind: 'gateway' | 'local' | 'node' | 'accent' | 'ok' | 'warn' | 'bad' | 'info' | 'mute'
   children: ReactNode
   tooltip?: ReactNode
 }

@@ -20,6 +20,7 @@ export const serverUrls = {
   docker: () => '/docs/docker',
   kubernetes: () => '/docs/kubernetes',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
+  trustRoot: () => '/docs/certificates#trust-the-root',
   agent: (publicUrl: string) => `${publicUrl}/install/postern`,
 } as const
 

@@ -13,7 +13,7 @@ export interface CertificateState {
 
 const DAY = 86_400_000
 /** A renewal that fails is told of this long before the end … */
-const WARN_BEFORE = 14 * DAY
+export const WARN_BEFORE = 14 * DAY
 /** … but in the last part of the life at most: some live for a few days. */
 const WARN_SHARE = 1 / 4
 

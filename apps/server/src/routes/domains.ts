@@ -8,10 +8,12 @@ import {
   retryCertificate,
   updateDomain,
 } from '../core/domains/domains.ts'
+import { listEndingCertificates } from '../core/domains/ending.ts'
 import { formRoute, route } from '../http/route.ts'
 
 export function domainRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDomains, ({ context, query }) => listDomains(context, query))
+  route(app, endpoints.listEndingCertificates, ({ context }) => listEndingCertificates(context))
   formRoute(app, endpoints.createDomain, ({ context, actor, patch }) => createDomain(context, actor, patch))
   route(app, endpoints.getDomain, ({ context, params }) => getDomain(context, params.id))
   formRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>

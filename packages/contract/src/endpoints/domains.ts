@@ -1,4 +1,5 @@
-import { Domain, DomainForm, DomainList, DomainQuery } from '../domains.ts'
+import * as z from 'zod/mini'
+import { Domain, DomainForm, DomainList, DomainQuery, EndingCertificate } from '../domains.ts'
 import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { byId } from '../fields.ts'
 
@@ -11,6 +12,14 @@ export const domains = {
     ...look,
     query: DomainQuery,
     answer: DomainList,
+  },
+  /** Those that end first; a hundred at most. */
+  listEndingCertificates: {
+    method: 'GET',
+    path: '/api/domains/ending',
+    noun: 'Domain',
+    ...look,
+    answer: z.array(EndingCertificate),
   },
   createDomain: {
     method: 'POST',

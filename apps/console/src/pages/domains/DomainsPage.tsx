@@ -3,25 +3,27 @@ import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
-import { Pencil, Plus, ScrollText, Trash2 } from 'lucide-react'
+import { Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { useConfig } from '../../api/queries.ts'
-import { ask } from '../../components/ask.ts'
+import { ask, attempt } from '../../components/ask.ts'
 import { Page } from '../../components/Page.tsx'
 import { DomainDialog } from '../../forms/dialogs.ts'
 import { useAddressParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
-import { Badge } from '../../ui/Badge.tsx'
-import { Button, Spinner } from '../../ui/Button.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
 import type { Column } from '../../ui/Table.tsx'
+import { toast } from '../../ui/Toasts.tsx'
 import { formatDate } from '../../util/time.ts'
 import { domainUrl, urls } from '../../util/urls.ts'
+import { CertificateCell } from './CertificateCell.tsx'
+import { canTryAgain } from './certificate-text.ts'
 import { DomainServices } from './DomainServices.tsx'
 import './DomainsPage.css'
 
@@ -106,6 +108,8 @@ function DomainLink({ domain }: { domain: string }) {
 function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) {
   const navigate = useNavigate()
   const remove = useRemoveDomain()
+  const tryAgain = useTryAgain()
+  const retry = { text: 'Try again', icon: RotateCw, onSelect: () => tryAgain(domain) }
   return (
     <Menu
       label={`Actions for ${domain.domain}`}
@@ -117,7 +121,7 @@ function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) 
             onSelect: () => navigate(urls.domainLogs(domain.domain)),
           },
         ],
-        [{ text: 'Edit Domain', icon: Pencil, onSelect: onEdit }],
+        [{ text: 'Edit Domain', icon: Pencil, onSelect: onEdit }, ...(canTryAgain(domain) ? [retry] : [])],
         [{ text: 'Delete Domain', icon: Trash2, danger: true, onSelect: () => remove(domain) }],
       ]}
     />
@@ -147,27 +151,13 @@ function useRemoveDomain() {
     })
 }
 
-/** The issuer and the state of a domain's certificate; a failure says why. */
-function CertificateCell({ domain }: { domain: Domain }) {
-  const { certificate } = domain
-  return (
-    <span className="cert">
-      <span className="issuer">Self Signed</span>
-      {certificate.status === 'valid' && <Badge kind="mute">Valid</Badge>}
-      {certificate.status === 'failed' && <Badge kind="bad">Failed</Badge>}
-      {certificate.status === 'pending' && (
-        <Badge kind="info">
-          <Spinner />
-          Pending
-        </Badge>
-      )}
-      <span className={certificate.status === 'failed' ? 'sub bad' : 'sub'}>{detailText(domain)}</span>
-    </span>
-  )
-}
-
-function detailText({ certificate, skipValidation }: Domain): string {
-  if (certificate.status === 'failed') return certificate.error ?? 'Unknown reason.'
-  const until = certificate.notAfter ? `until ${formatDate(certificate.notAfter)}` : ''
-  return [until, skipValidation ? 'validation skipped' : ''].filter(Boolean).join(', ')
+/** Orders the certificate at once, instead of when its wait is over. */
+function useTryAgain() {
+  const api = useApi()
+  const queries = useQueryClient()
+  return async ({ id, domain }: Domain) => {
+    const isOrdered = await attempt(() => api.call(endpoints.retryCertificate, { params: { id }, body: {} }))
+    if (isOrdered) toast.success(`The certificate of ${domain} is ordered again.`)
+    await queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
+  }
 }

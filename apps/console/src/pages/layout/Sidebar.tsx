@@ -8,13 +8,14 @@ import {
   type LucideIcon,
   Mail,
   PanelLeft,
+  TriangleAlert,
   Workflow,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
-import { useConfig, useEdges } from '../../api/queries.ts'
+import { useConfig, useEdges, useEndingCertificates } from '../../api/queries.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { Glyph } from '../../components/Glyph.tsx'
-import { platformState } from '../../components/platform.ts'
+import { platformState, withEnding } from '../../components/platform.ts'
 import { IconButton, Spinner } from '../../ui/Button.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { serverUrls, urls } from '../../util/urls.ts'
@@ -97,14 +98,17 @@ function HelpLinks() {
 const ICONS = {
   ok: <CircleCheck className="ic" />,
   applying: <Spinner />,
+  warning: <TriangleAlert className="ic" />,
   problem: <CircleAlert className="ic" />,
 } as const
 
-/** Whether the data plane runs what the console shows; the reason is its tooltip. */
+/** Whether the data plane runs what the console shows, and for how long browsers trust it; the reason is its tooltip. */
 function SyncMark({ hints }: { hints: StreamState }) {
   const edges = useEdges()
+  const ending = useEndingCertificates().data ?? []
   if (!edges.data && !edges.isError) return null
-  const state = edges.data && hints !== 'reconnecting' ? platformState(edges.data) : UNKNOWN
+  const isKnown = edges.data && hints !== 'reconnecting'
+  const state = isKnown ? withEnding(platformState(edges.data), ending) : UNKNOWN
   return (
     <Tooltip focusable className={`sync ${state.kind}`} text={<Details lines={state.details} />}>
       {ICONS[state.kind]}

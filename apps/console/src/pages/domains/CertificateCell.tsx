@@ -1,0 +1,26 @@
+import type { Domain } from '@postern/contract/domains'
+import { Badge } from '../../ui/Badge.tsx'
+import { Spinner } from '../../ui/Button.tsx'
+import { detailText, kindText, problemText, statusOf } from './certificate-text.ts'
+
+/** What kind of certificate a domain has, its state, and why there is none or no newer one. */
+export function CertificateCell({ domain }: { domain: Domain }) {
+  const { kind, text } = statusOf(domain)
+  const problem = problemText(domain)
+  const isBusy = domain.certificate.status !== 'valid' && domain.certificate.step !== null
+  return (
+    <>
+      <span className="cert">
+        <span className="issuer">{kindText(domain)}</span>
+        <Badge kind={kind}>
+          {isBusy && <Spinner />}
+          {text}
+        </Badge>
+        <span className="sub">{detailText(domain)}</span>
+      </span>
+      {problem && (
+        <p className={domain.certificate.status === 'failed' ? 'why bad' : 'why warn'}>{problem}</p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import type { Certificate, CertificateProblemCode } from '@postern/contract/certificates'
+import { CertificateProblemCode as Codes, OrderStep } from '@postern/contract/certificates'
+import type { Domain } from '@postern/contract/domains'
+import { expect, test } from 'vitest'
+import { formatDate, formatMoment } from '../../util/time.ts'
+import { canTryAgain, detailText, kindText, problemText, statusOf } from './certificate-text.ts'
+
+const END = '2027-02-14T10:00:00.000Z'
+const VALID: Certificate = {
+  status: 'valid',
+  kind: 'certbot',
+  issuer: 'R11',
+  notBefore: '2026-11-16T10:00:00.000Z',
+  notAfter: END,
+  step: null,
+  problem: null,
+  error: null,
+  nextTryAt: null,
+  renewalFailing: false,
+}
+
+function domain(certificate: Partial<Certificate> = {}, over: Partial<Domain> = {}): Domain {
+  const times = { created_at: END, updated_at: END }
+  return {
+    id: 1,
+    domain: 'app.example.com',
+    ssl: 'certbot',
+    skipValidation: false,
+    certificate: { ...VALID, ...certificate },
+    ...times,
+    ...over,
+  }
+}
+
+function failed(code: CertificateProblemCode, over: Partial<Certificate> = {}): Domain {
+  const problem = {
+    code,
+    detail: 'the words of the authority',
+    found: ['198.51.100.9'],
+    expected: ['203.0.113.1'],
+    at: END,
+  }
+  return domain({ status: 'failed', kind: 'self-signed', problem, nextTryAt: END, ...over })
+}
+
+test('a valid one says until when and by whom', () => {
+  expect(kindText(domain())).toBe("Let's Encrypt")
+  expect(statusOf(domain())).toEqual({ kind: 'ok', text: 'Valid' })
+  expect(detailText(domain())).toBe(`until ${formatDate(END)}, by R11`)
+  expect(detailText(domain({ step: 'validating' }))).toContain(
+    'renewing: the authority is checking the domain',
+  )
+  const own = domain({ kind: 'self-signed', issuer: 'Postern Root 0a' }, { ssl: null, skipValidation: true })
+  expect(kindText(own)).toBe('Self Signed')
+  expect(statusOf(own)).toEqual({ kind: 'mute', text: 'Valid' })
+  expect(detailText(own)).toBe(`until ${formatDate(END)}, by Postern Root 0a, validation skipped`)
+})
+
+test.each(OrderStep.options)('a pending one says that it is at the step %s', (step) => {
+  const pending = domain({ status: 'pending', kind: 'self-signed', step })
+  expect(statusOf(pending)).toEqual({ kind: 'info', text: 'Pending' })
+  expect(detailText(pending)).toMatch(/^[a-z ]{10,}$/)
+  expect(problemText(pending)).toBeUndefined()
+})
+
+test.each(Codes.options)(
+  'a failed one (%s) says it in the words of the authority, and what helps',
+  (code) => {
+    expect(statusOf(failed(code))).toEqual({ kind: 'bad', text: 'Failed' })
+    const words = problemText(failed(code)) ?? ''
+    expect(words).toMatch(/^the words of the authority\. /)
+    expect(words).toContain(`Next try: ${formatMoment(END)}.`)
+  },
+)
+
+test('one that failed for its DNS says what DNS has, and where the name should point', () => {
+  expect(problemText(failed('dns', { nextTryAt: null }))).toBe(
+    'the words of the authority. DNS has 198.51.100.9 for it. Point it to 203.0.113.1.',
+  )
+})
+
+test('one that is tried again says how far it is, beside what failed before', () => {
+  const again = failed('unreachable', { step: 'validating' })
+  expect(detailText(again)).toBe('trying again: the authority is checking the domain')
+  expect(problemText(again)).not.toContain('Next try')
+  expect(canTryAgain(again)).toBe(false)
+  expect(canTryAgain(failed('unreachable'))).toBe(true)
+  expect(canTryAgain(domain())).toBe(false)
+})
+
+test('one that its renewal will miss warns while it is still valid', () => {
+  const ending = failed('caa', { status: 'valid', kind: 'certbot', renewalFailing: true })
+  expect(statusOf(ending)).toEqual({ kind: 'warn', text: 'Ends soon' })
+  expect(detailText(ending)).toContain('until')
+  expect(canTryAgain(ending)).toBe(true)
+})

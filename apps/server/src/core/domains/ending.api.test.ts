@@ -1,0 +1,67 @@
+import { writeRows } from '@postern/testkit/rows'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { renewCertificates } from '../../certificates/renewal.ts'
+import { updateStated } from '../../changes/change.ts'
+
+const DAY = 86_400_000
+
+let now: number
+let server: TestServer
+beforeEach(async () => {
+  now = Date.now()
+  const resolver = { resolve: async () => ['203.0.113.1'] }
+  server = await startTestServer({ world: { clock: () => now, resolver } })
+})
+afterEach(() => server.close())
+
+const list = async () => (await (await server.signIn()).get('/api/domains/ending')).json()
+
+async function create(domain: string, ssl: string): Promise<number> {
+  const answer = await (await server.signIn()).post('/api/domains', { domain, ssl })
+  return answer.json().id
+}
+
+/** The certificate of an authority that ends in so many days, and the order for the next one, which failed or not. */
+async function hold(id: number, days: number, error: string | null): Promise<void> {
+  const at = new Date(now).toISOString()
+  const problem = error && JSON.stringify({ code: 'caa', detail: error, found: [], expected: [], at })
+  await writeRows(server.context.db, async (tx, revision) => {
+    const life = {
+      not_before: new Date(now - 76 * DAY).toISOString(),
+      not_after: new Date(now + days * DAY).toISOString(),
+    }
+    const held = await tx
+      .selectFrom('certificates')
+      .select('id')
+      .where('domain_id', '=', id)
+      .executeTakeFirstOrThrow()
+    await updateStated(tx, 'certificates', held.id, revision, { kind: 'certbot', ...life })
+    await tx.updateTable('orders').set({ step: null, problem }).where('domain_id', '=', id).execute()
+  })
+}
+
+test('names the certificates that a failing renewal will miss, those that end first at the top', async () => {
+  const days = { a: 13, b: 5, c: 20, d: 5 }
+  for (const [name, left] of Object.entries(days)) {
+    const id = await create(`${name}.example.com`, 'certbot')
+    await hold(id, left, name === 'd' ? null : `no luck with ${name}`)
+  }
+  expect(await list()).toEqual([
+    expect.objectContaining({ domain: 'b.example.com', error: 'no luck with b' }),
+    expect.objectContaining({ domain: 'a.example.com', error: 'no luck with a' }),
+  ])
+})
+
+test("also the installation's own, and none that is fine again", async () => {
+  await create('own.example.com', 'self-signed')
+  expect(await list()).toEqual([])
+  now += 390 * DAY
+  const { authority } = server.context
+  const issue = (names: readonly string[]) =>
+    names.includes('own.example.com') ? Promise.reject(new Error('no luck')) : authority.issue(names)
+  await renewCertificates({ ...server.context, authority: { ...authority, issue } })
+  expect(await list()).toEqual([expect.objectContaining({ domain: 'own.example.com', error: 'no luck' })])
+  await renewCertificates(server.context)
+  expect(await list()).toEqual([])
+})

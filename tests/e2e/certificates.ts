@@ -1,0 +1,56 @@
+import type { CertificateProblem } from '@postern/contract/certificates'
+import { writeRows } from '@postern/testkit/rows'
+import { updateStated } from '../../apps/server/src/changes/change.ts'
+import { openDatabase } from '../../apps/server/src/db/open.ts'
+import type { Site } from './harness.ts'
+
+const DAY = 86_400_000
+
+/** How the certificate of a domain that wants one of a public authority is, and the order for the next one. */
+export interface Standing {
+  /** Days until the end of the one that the authority signed; without it there is only a self-signed one. */
+  endsIn?: number
+  step?: 'queued' | 'ordering' | 'preparing' | 'validating' | 'finalizing'
+  problem?: Partial<CertificateProblem>
+}
+
+/** Leaves a domain as an authority would have, which this test has none of. */
+export async function putCertificate(site: Site, domainId: number, standing: Standing): Promise<void> {
+  const db = openDatabase(site.paths.database)
+  const { endsIn, step = null, problem } = standing
+  const now = Date.now()
+  const at = new Date(now).toISOString()
+  try {
+    await writeRows(db, async (tx, revision) => {
+      const certificates = tx.selectFrom('certificates').select('id').where('domain_id', '=', domainId)
+      const { id } = await certificates.executeTakeFirstOrThrow()
+      if (endsIn !== undefined) {
+        const [from, to] = [now - (90 - endsIn) * DAY, now + endsIn * DAY]
+        await updateStated(tx, 'certificates', id, revision, {
+          kind: 'certbot',
+          issuer: 'R11',
+          not_before: new Date(from).toISOString(),
+          not_after: new Date(to).toISOString(),
+        })
+      }
+      await updateStated(tx, 'domains', domainId, revision, { ssl: 'certbot', skip_validation: 0 })
+      await tx.deleteFrom('orders').where('domain_id', '=', domainId).execute()
+      const full = problem && { code: 'internal', detail: '', found: [], expected: [], at, ...problem }
+      await tx
+        .insertInto('orders')
+        .values({
+          domain_id: domainId,
+          step,
+          // A week from now: the server does not work on it meanwhile.
+          due_at: now + 7 * DAY,
+          failures: 1,
+          problem: full ? JSON.stringify(full) : null,
+          created_at: at,
+          updated_at: at,
+        })
+        .execute()
+    })
+  } finally {
+    await db.destroy()
+  }
+}

@@ -1,0 +1,115 @@
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { putCertificate, type Standing } from './certificates.ts'
+import { expect } from './expect.ts'
+import { type Site, startSite } from './harness.ts'
+import { choose, menuItems } from './steps.ts'
+
+let site: Site
+let edge: FakeEdge
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectFakeEdge(site.paths)
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+const caa = { code: 'caa', detail: 'CAA record for app.example.com prevents issuance' } as const
+
+async function add(domain: string, standing?: Standing): Promise<number> {
+  const { id } = await site.api.createDomain({ domain })
+  if (standing) await putCertificate(site, id, standing)
+  return id
+}
+
+const row = (page: Page, domain: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name: domain, exact: true }) })
+
+describe('the column SSL Certs', () => {
+  it.each<[string, Standing | undefined, RegExp]>([
+    ['self.example.com', undefined, /^Self SignedValiduntil \d\d\/\d\d\/\d{4}, by Postern Root/],
+    ['valid.example.com', { endsIn: 60 }, /^Let's EncryptValiduntil \d\d\/\d\d\/\d{4}, by R11$/],
+    ['queued.example.com', { step: 'queued' }, /^Let's EncryptPendingwaiting for its turn$/],
+    [
+      'validating.example.com',
+      { step: 'validating' },
+      /^Let's EncryptPendingthe authority is checking the domain$/,
+    ],
+    [
+      'caa.example.com',
+      { problem: caa },
+      /^Let's EncryptFailedCAA record for app\.example\.com prevents issuance\. Add a CAA record for this authority.*Next try: /,
+    ],
+    [
+      'dns.example.com',
+      { problem: { code: 'dns', detail: 'no valid A records found', found: [], expected: ['203.0.113.1'] } },
+      /Failedno valid A records found\. DNS has no address for it\. Point it to 203\.0\.113\.1\./,
+    ],
+    [
+      'port.example.com',
+      { problem: { code: 'unreachable', detail: 'Connection refused' } },
+      /FailedConnection refused\. The authority connects to port 80 of this server: open it to the internet\./,
+    ],
+    [
+      'limit.example.com',
+      { problem: { code: 'rate-limit', detail: 'too many certificates (5) already issued' } },
+      /Failedtoo many certificates \(5\) already issued\. Next try: /,
+    ],
+  ])('of %s says what there is', async (domain, standing, words) => {
+    await add(domain, standing)
+    const visit = await site.open(`/domains?search=${domain}`)
+    const cell = row(visit.page, domain).getByRole('cell').nth(2)
+    await expect(cell).toHaveText(words)
+    await visit.expectAccessible()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('follows without a reload', async () => {
+    const id = await add('live.example.com', { problem: caa })
+    const visit = await site.open('/domains?search=live')
+    const cell = row(visit.page, 'live.example.com').getByRole('cell').nth(2)
+    await expect(cell).toContainText('Failed')
+    await site.api.call('POST', `/api/domains/${id}/certificate/retry`)
+    await expect(cell).toContainText(/trying again|Pending/)
+    await visit.close()
+  })
+})
+
+it('a failed one is tried again from the menu of its row, and a fine one is not offered it', async () => {
+  await add('again.example.com', { problem: caa })
+  await add('fine.example.com', { endsIn: 60 })
+  const visit = await site.open('/domains?search=fine')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Actions for fine.example.com' }).click()
+  expect(await menuItems(page)).toEqual(['Logs Monitor', 'Edit Domain', 'Delete Domain'])
+  await page.keyboard.press('Escape')
+  await page.getByRole('searchbox').fill('again')
+  await row(page, 'again.example.com').waitFor()
+  await choose(page, 'Actions for again.example.com', 'Try again')
+  await page.getByText('The certificate of again.example.com is ordered again.').waitFor()
+  await expect(row(page, 'again.example.com').getByRole('cell').nth(2)).toContainText(/trying again|Pending/)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('one that its failing renewal will miss warns in the place of the sync mark, on every page', async () => {
+  await add('ending.example.com', { endsIn: 10, problem: caa })
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  const mark = page.locator('.sync')
+  await expect(mark).toHaveText(/^1 certificate ends soon/)
+  await mark.hover()
+  await page
+    .getByText(/The certificate of ending\.example\.com ends on .* is not renewed: CAA record/)
+    .waitFor()
+  await visit.expectAccessible()
+  await page.goto(`${site.origin}/domains?search=ending`)
+  await expect(row(page, 'ending.example.com').getByRole('cell').nth(2)).toContainText('Ends soon')
+  visit.expectNoComplaints()
+  await visit.close()
+})
