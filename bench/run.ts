@@ -7,6 +7,7 @@ import { measureBesideNginx } from './groups/nginx.ts'
 import { measureProxy } from './groups/proxy.ts'
 import { measureState } from './groups/state.ts'
 import { measureStream } from './groups/stream.ts'
+import { measureTransfers } from './groups/transfer.ts'
 import type { Effort } from './sizes.ts'
 
 /** One after the other: whatever runs beside a measurement is measured with it. */
@@ -38,7 +39,9 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
     const changes = await measureChanges(full, effort)
     say('Sending requests …')
     const requests = await measureProxy(full, effort)
-    return [...changes, ...requests, ...(await measureBesideNginx(full, effort))]
+    const besideNginx = await measureBesideNginx(full, effort)
+    say('Sending bytes …')
+    return [...changes, ...requests, ...besideNginx, ...(await measureTransfers(full, effort))]
   } finally {
     await full.close()
   }

@@ -18,7 +18,23 @@ export interface Effort {
   /** Of the load programs, one after the other. */
   loads: number
   loadSeconds: number
+  /** Of a transfer, each way. */
+  transferBytes: number
 }
 
-export const LONG: Effort = { rounds: 60, messages: 20, routes: 40, loads: 4, loadSeconds: 3 }
-export const SHORT: Effort = { rounds: 10, messages: 4, routes: 8, loads: 1, loadSeconds: 2 }
+export const LONG: Effort = {
+  rounds: 60,
+  messages: 20,
+  routes: 40,
+  loads: 4,
+  loadSeconds: 3,
+  transferBytes: 100e6,
+}
+export const SHORT: Effort = {
+  rounds: 10,
+  messages: 4,
+  routes: 8,
+  loads: 1,
+  loadSeconds: 2,
+  transferBytes: 50e6,
+}

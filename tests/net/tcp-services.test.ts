@@ -5,7 +5,7 @@ import { agentOn } from '@postern/testkit/agent'
 import { must, run } from '@postern/testkit/exec'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
-import { startListening, startMosquitto } from '@postern/testkit/lab/upstreams'
+import { startListening, startMosquitto, startTransferServer, transfer } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -126,6 +126,18 @@ test('SSH: a command, and 64 MB each way that arrive as they were', async () => 
   const sums = await must([...lab.visitor.argv(), 'sh', '-c', script], { timeoutMs: 180_000 })
   expect(new Set(sums.trim().split('\n')).size).toBe(1)
 }, 200_000)
+
+/** More where somebody asks for it: two gigabytes take two minutes or more. */
+const TRANSFER_MB = Number(process.env.POSTERN_TRANSFER_MB ?? 64)
+
+test('a long transfer arrives as it was sent, each way', async () => {
+  await startTransferServer(lab.site, dir, 7000)
+  const { port } = await publish({ name: 'transfer', backendPort: 7000 }, '192.168.7.1')
+  for (const way of ['get', 'put'] as const) {
+    const { isSame, ms } = await transfer(lab.visitor, way, lab.server.address, port, TRANSFER_MB * 2 ** 20)
+    expect(isSame, `${way}, after ${ms} ms`).toBe(true)
+  }
+}, 1_200_000)
 
 test('its log has a line at the start and one at the end, and a disabled service takes nobody', async () => {
   const { api } = installation

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Running } from '../exec.ts'
+import { must, type Running } from '../exec.ts'
 import { whenStarted } from '../started.ts'
 import type { Host } from './network.ts'
 
@@ -40,6 +40,31 @@ export async function startListening(
     return stdout.trim() !== ''
   })
   return program
+}
+
+const TRANSFER = fileURLToPath(new URL('../programs/transfer.ts', import.meta.url))
+
+/** The other end of `transfer`, on a host. */
+export async function startTransferServer(host: Host, dir: string, port: number): Promise<Running> {
+  return startListening(
+    host,
+    [process.execPath, TRANSFER, 'serve', String(port)],
+    dir,
+    `transfer-${port}`,
+    port,
+  )
+}
+
+/** Gets or puts so many bytes from a host. @returns how long that took, and whether they arrived as they were */
+export async function transfer(
+  from: Host,
+  way: 'get' | 'put',
+  address: string,
+  port: number,
+  bytes: number,
+): Promise<{ ms: number; isSame: boolean }> {
+  const command = [process.execPath, TRANSFER, way, address, String(port), String(bytes)]
+  return JSON.parse(await must(from.argv(...command), { timeoutMs: 600_000 }))
 }
 
 const ECHO = fileURLToPath(new URL('../programs/echo.ts', import.meta.url))
