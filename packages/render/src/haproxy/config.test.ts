@@ -16,6 +16,7 @@ const options: HaproxyOptions = {
   maxConnections: 9500,
   ports: [{ from: 32660, to: 32760 }],
   portConnections: 1000,
+  tlsPortConnections: 500,
   connectionsPerSource: 500,
   logPort: 601,
   logSecret: '0123456789abcdef0123456789abcdef',

@@ -98,7 +98,7 @@ ring logs
 
 /** HAProxy counts a visitor's connection again in each part of it. */
 function allConnections(options: HaproxyOptions): number {
-  const ofPorts = options.ports.length > 0 ? 2 * options.portConnections : 0
+  const ofPorts = options.ports.length > 0 ? options.portConnections + options.tlsPortConnections : 0
   return 2 * options.maxConnections + plainRoom(options) + 2 * lanesOf(options) + DRAINS + ofPorts
 }
 

@@ -35,8 +35,10 @@ export interface HaproxyOptions {
   connectionsPerSource: number
   /** To bind for TCP services: those of the installation's range that no other program holds. */
   ports: readonly PortSpan[]
-  /** Of visitors of TCP services, at the same time; each may take four open files. */
+  /** Of visitors of TCP services, at the same time; each takes two open files. */
   portConnections: number
+  /** How many of them may have their TLS end here, which takes two more. */
+  tlsPortConnections: number
   /** Where the edge takes log lines, on 127.0.0.1. */
   logPort: number
   /** What each log line begins with, so that nobody else can write one: hex digits. */

@@ -19,7 +19,7 @@ export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>)
  * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates.
  */
 export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): string {
-  const { ports, portConnections } = options
+  const { ports, portConnections, tlsPortConnections } = options
   if (ports.length === 0) return ''
   const binds = ports.map(({ from, to }) => renderBinds(options, from === to ? from : `${from}-${to}`, ''))
   const tls = `ssl crt ${paths.certificate(0)} crt-list ${paths.certificateList}`
@@ -57,7 +57,7 @@ ${renderTarget('unless ends_tls')}
 frontend ports_tls
   mode tcp
   bind ${laneBind(options, 'port')} ${tls}
-  maxconn ${portConnections}
+  maxconn ${tlsPortConnections}
 ${renderLogged(options, paths)}
 ${renderLookup(paths, 'session')}
   tcp-request session reject unless { var(sess.route) -m found }

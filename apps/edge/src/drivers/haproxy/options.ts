@@ -39,8 +39,12 @@ export interface HaproxyDriverOptions {
   connectionsPerSource?: number
   /** Of visitors, at the same time; default: what the limit of open files allows. */
   maxConnections?: number
+  /** The same of TCP services. */
+  portConnections?: number
   /** Seconds of silence, where they are not as usual. */
   timeouts?: Partial<HaproxyTimeouts>
+  /** Seconds that a connection of a TCP service or a WebSocket may be idle; default: an hour. */
+  tunnelTimeout?: number
   /** Seconds until a backend has taken a connection; twice this is what a visitor waits at most for our page. */
   connectTimeout?: number
   /** The base of the name of the systemd scope HAProxy lives in. */
@@ -51,8 +55,10 @@ export interface HaproxyDriverOptions {
 const OTHER_FILES = 1000
 /** What a visitor's connection may take, as HAProxy counts it from the settings that are rendered. */
 const FILES_EACH = 5.3
-/** The same of TCP services: two, and two more where TLS ends here. */
-const PORT_FILES_EACH = 4.1
+/** The same of TCP services: as many again where TLS ends here. */
+const PORT_FILES_EACH = 2.1
+/** Of the visitors of TCP services, those at least whose TLS may end here. */
+const TLS_SHARE = 0.25
 /** Of all files, where there are TCP services. */
 const PORT_SHARE = 0.4
 const MOST_CONNECTIONS = 50_000
@@ -88,14 +94,27 @@ export async function findOptions(
     user: user ?? null,
     maxConnections: options.maxConnections ?? connectionsFor((files - portFiles) / FILES_EACH),
     ports,
-    portConnections: options.maxConnections ?? connectionsFor(portFiles / PORT_FILES_EACH),
+    ...sharePorts(portFiles / PORT_FILES_EACH, options.portConnections ?? options.maxConnections),
     connectionsPerSource: options.connectionsPerSource ?? 500,
     logPort: log.port,
     logSecret: log.secret,
     connectTimeout: options.connectTimeout ?? 4,
     timeouts: { head: 10, body: 60, idle: 3600, ...options.timeouts },
-    tunnelTimeout: 3600,
+    tunnelTimeout: options.tunnelTimeout ?? 3600,
   }
+}
+
+/**
+ * Shares the visitors that TCP services may have among those whose TLS ends here and all others.
+ * @param possible where TLS ends nowhere @param wanted of all, where that is not left to the limit of open files
+ */
+export function sharePorts(
+  possible: number,
+  wanted = connectionsFor(possible / (1 + TLS_SHARE)),
+): Pick<HaproxyOptions, 'portConnections' | 'tlsPortConnections'> {
+  const least = Math.ceil(wanted * TLS_SHARE)
+  const left = Math.min(wanted, Math.floor(possible - wanted))
+  return { portConnections: wanted, tlsPortConnections: Math.max(least, left) }
 }
 
 function connectionsFor(possible: number): number {
