@@ -136,6 +136,17 @@ describe.each([
     await until('the report', async () => (await subject.applied()) === 4712)
   })
 
+  test('says what it has stored of the counts, also of those that it had before', async () => {
+    const edge = await connect()
+    const counted = () => edge.hints.filter(({ type }) => type === 'counted')
+    const counts = { type: 'counts', ledger: 'l1', minute: 1 } as const
+    for (const [index, seq] of [1, 2, 2].entries()) {
+      edge.send({ ...counts, counts: [[subject.service, 1, 2, 3]], seq })
+      await until('the answer', () => counted().length === index + 1)
+      expect(counted().at(-1)).toEqual({ type: 'counted', ledger: 'l1', seq })
+    }
+  })
+
   test.each(['no json', '[]', '{"type":"report","report":{"wanted":"1"}}'])(
     'ends a connection that says %j',
     async (frame) => {

@@ -57,6 +57,25 @@ describe('publishing a TCP service', () => {
     await visit.close()
   })
 
+  it('says where the program must listen once the node has a WireGuard file, which has no CLI', async () => {
+    const words = /The program must listen on 10\.64\.\d+\.\d+, because this node uses a WireGuard file\.$/
+    const host = label('Backend Hostname/IP')
+    const first = await openForm()
+    await expect(first.form.getByLabel(host)).toHaveAccessibleDescription(
+      /^This node can only expose its own/,
+    )
+    await expect(first.form.getByText(words)).toHaveCount(0)
+    await first.visit.close()
+    const filed = await site.api.createNode({ name: 'filed' })
+    await site.api.call('GET', `/api/nodes/${filed.id}/download`)
+    const { visit, form } = await openForm(filed.id)
+    await expect(form.getByLabel(host)).toHaveAccessibleDescription(words)
+    await expect(form.getByText(filed.address).last()).toBeVisible()
+    await visit.expectAccessible()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('explains SSL termination, and has none of it for UDP', async () => {
     const { visit, form } = await openForm()
     const ssl = form.getByLabel('Enable SSL Termination')

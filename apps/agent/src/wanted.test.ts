@@ -73,6 +73,14 @@ test('no text from the server gets into a file except in a closed form', () => {
   )
 })
 
+test('targets are ports, in order and once; a server that does not say closes nothing', () => {
+  const targets = { tcp: [8080, 80, 8080], udp: [53] }
+  expect(parseWanted({ ...config, targets }).targets).toEqual({ tcp: [80, 8080], udp: [53] })
+  expect(parseWanted(config).targets).toBeUndefined()
+  for (const bad of [0, 65_536, 1.5, Number.NaN])
+    expect(() => parseWanted({ ...config, targets: { tcp: [bad], udp: [] } })).toThrow('unusable targets')
+})
+
 test('the name of a node cannot steer a terminal', () => {
   const { node } = parseWanted({ ...config, node: { id: 1, name: 'a\u001b[2Jb\u202e', enabled: true } })
   expect(node.name).toBe('a [2Jb ')

@@ -26,6 +26,8 @@ export interface Wanted {
     keepaliveSeconds: number
   }
   edgeAddress: string
+  /** The ports of this node that the edge may reach, each once; undefined: the server does not say. */
+  targets: AgentConfig['targets']
 }
 
 /** @throws AgentError `server-answer` that names the unusable field. */
@@ -46,6 +48,10 @@ export function parseWanted(config: AgentConfig): Wanted {
       keepaliveSeconds: keepalive,
     },
     edgeAddress: parseAddress(config.edgeAddress, 'edgeAddress'),
+    targets: config.targets && {
+      tcp: parsePorts(config.targets.tcp),
+      udp: parsePorts(config.targets.udp),
+    },
   }
 }
 
@@ -75,6 +81,11 @@ function parseNetwork(text: string, field: string): string {
   const cidr = findCidr(text)
   if (!cidr) throw unusable(field)
   return formatCidr(cidr)
+}
+
+function parsePorts(ports: readonly number[]): number[] {
+  const isPort = (port: number) => Number.isInteger(port) && port >= 1 && port <= 65_535
+  return ports.every(isPort) ? [...new Set(ports)].sort((a, b) => a - b) : fail('targets')
 }
 
 function parseNetworks(texts: string[]): string[] {

@@ -322,9 +322,9 @@ describe('a part that fails', () => {
     const fake = await serve()
     const { haproxy } = await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
-    haproxy.state = { state: 'failed', detail: 'HAProxy has ended.' }
+    haproxy.part = { state: 'failed', detail: 'HAProxy has ended.' }
     await reported(fake, 'the news', (each) => each.dataPlane.haproxy.state === 'failed')
-    haproxy.state = { state: 'ok', detail: 'a fake HAProxy' }
+    haproxy.part = { state: 'ok', detail: 'a fake HAProxy' }
     await reported(fake, 'the recovery', (each) => each.dataPlane.haproxy.state === 'ok')
   })
 

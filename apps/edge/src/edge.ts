@@ -61,7 +61,10 @@ export function createEdge(options: EdgeOptions): Edge {
     epoch,
     random,
     log,
-    onHint: (hint) => (hint.type === 'changed' ? loop.hint(hint.revision) : rings.watch(hint.services)),
+    onHint(hint) {
+      if (hint.type === 'changed') loop.hint(hint.revision)
+      else if (hint.type === 'watch') rings.watch(hint.services)
+    },
     onReconnect: () => {
       rings.watch([])
       loop.onReconnect()

@@ -58,7 +58,9 @@ export const KINDS = {
     keepsUnread: true,
   },
 } as const satisfies Record<string, Kind>
-export type KindName = keyof typeof KINDS
+type KindName = keyof typeof KINDS
+// The compiler takes any object to have more keys than it says.
+export const KIND_NAMES = Object.keys(KINDS) as KindName[]
 
 interface Kind {
   row: z.ZodMiniType<object>
@@ -106,9 +108,9 @@ export function readAnswer(body: unknown, held: HeldState | undefined, known: Se
   const { revision, hashes, sections } = outline.data
   const reading = { known, hashes, problems: [] }
   const settings = readSettings(sections.settings, held, reading)
-  const read = Object.entries(KINDS).map(([name, kind]) => [
+  const read = KIND_NAMES.map((name) => [
     name,
-    readKind(kind, sections[name], held?.sections[name as KindName], reading),
+    readKind(KINDS[name], sections[name], held?.sections[name], reading),
   ])
   // Each kind was read with its own schema, which the compiler does not see through the loop.
   const all = Object.fromEntries(read) as HeldSections

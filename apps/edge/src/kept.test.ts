@@ -22,6 +22,7 @@ import {
   makePortRoute,
   makeRoute,
   makeSettings,
+  watchReads,
 } from '../test/factories.ts'
 import { type HeldState, readAnswer, rowsOf } from './held-state.ts'
 import { createLastGood } from './last-good.ts'
@@ -138,6 +139,36 @@ test('after any sequence of states the kept result equals the one that is made f
   )
 }, 120_000)
 
+test('rows of a section that did not change are not read again, up to the state on disk', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ptk-'))
+  dirs.push(dir)
+  const [lastGood, chain] = [createLastGood(join(dir, 'state.json')), createChain()]
+  const routes = Array.from({ length: 1000 }, (_, index) => makeRoute(index + 1))
+  const { publicHost, signInKeys } = settings
+  const none = { ports: [], peers: [], certificates: [], signIns: [], challenges: [] }
+  const asked = { ...none, routes, publicHost, signInKeys }
+  let held = readAnswer(answerOf(asked, 1, {}), undefined, {}).state
+  let reads = 0
+  const watched = [...held.sections.routes].map(
+    ([name, rows]) => [name, rows.map((row) => watchReads(row, () => reads++))] as const,
+  )
+  const first = held.sections.routes.get('routes:0') ?? []
+  const sections = new Map([...watched, ['routes:0', first] as const])
+  held = { ...held, sections: { ...held.sections, routes: sections } }
+  const step = async () => {
+    chain(held, null)
+    await lastGood.save(held)
+  }
+  await step()
+  expect(reads).toBeGreaterThan(0)
+  reads = 0
+  const moved = { ...asked, routes: [makeRoute(1, { path: '/moved' }), ...routes.slice(1)] }
+  held = readAnswer(answerOf(moved, 2, held.hashes), held, held.hashes).state
+  await step()
+  expect([...chain(held, null).routes.keys()]).toContain('s1.example.com/moved/')
+  expect(reads).toBe(0)
+})
+
 /** The rows of all sections are in the order of the sections, and that one may differ. */
 function inOrder(state: HeldState | undefined) {
   const peers = state?.peers.toSorted((a, b) => a.nodeId - b.nodeId)
@@ -182,7 +213,11 @@ function makeNames(): Names & { say(answer: string | null): void } {
 }
 
 /** As a server does: every section by its hash, and only those that the edge does not hold. */
-function answerOf(each: World, revision: number, known: Record<string, string>) {
+function answerOf(
+  each: Omit<World, 'answer' | 'routes'> & { routes: readonly Route[] },
+  revision: number,
+  known: Record<string, string>,
+) {
   const whole = {
     settings: { ...settings, publicHost: each.publicHost, signInKeys: each.signInKeys },
     signIns: [...each.signIns].sort((a, b) => a.id - b.id),

@@ -18,7 +18,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 const find = () => createLastGood(file).find()
 const text = () => readFileSync(file, 'utf8')
 const state = makeState({
-  routes: [makeRoute(3), makeRoute(300)],
+  routes: [makeRoute(3), makeRoute(300), makeRoute(301)],
   ports: [makePortRoute(4)],
   certificates: [makeCertificate(1)],
 })
@@ -43,8 +43,9 @@ test('only what changed is added, also in the next run', async () => {
   expect(text().startsWith(before)).toBe(true)
   const added = text().slice(before.length)
   expect(added).toContain('/moved')
-  for (const other of ['s3.example.com', 'certificate', 'settings']) expect(added).not.toContain(other)
-  expect((await find())?.sections.routes.get('routes:1')).toEqual([moved])
+  for (const other of ['s3.example.com', 's301.example.com', 'certificate', 'settings'])
+    expect(added).not.toContain(other)
+  expect((await find())?.sections.routes.get('routes:1')).toEqual([moved, makeRoute(301)])
   expect((await find())?.sections.routes.get('routes:0')).toEqual([makeRoute(3)])
 })
 
@@ -86,10 +87,31 @@ test('the file does not grow without end', async () => {
   expect(await find()).toEqual(held)
 })
 
+test('a row that is gone does not come back, and one between others comes back in its place', async () => {
+  const lastGood = createLastGood(file)
+  const held = holdState(state)
+  const withSection = (revision: number, ...section: Route[]) => ({
+    ...held,
+    revision,
+    sections: { ...held.sections, routes: new Map(held.sections.routes).set('routes:1', section) },
+  })
+  const [first, second, third] = [makeRoute(300), makeRoute(301), makeRoute(302)]
+  for (const section of [
+    [first, third],
+    [first, second, third],
+    [second, third],
+  ]) {
+    const next = withSection(held.revision + section.length + 1, ...section)
+    await lastGood.save(next)
+    expect((await find())?.sections.routes.get('routes:1') ?? []).toEqual(section)
+  }
+})
+
 /** The state with another route in its second section. */
 function changedState(held: HeldState, route: Route): HeldState {
   const revision = held.revision + 1
-  const routes = new Map(held.sections.routes).set('routes:1', [route])
+  const section = held.sections.routes.get('routes:1')?.map((each) => (each.id === route.id ? route : each))
+  const routes = new Map(held.sections.routes).set('routes:1', section ?? [])
   const hashes = { ...held.hashes, 'routes:1': `r${revision}` }
   return { ...held, revision, hashes, sections: { ...held.sections, routes } }
 }

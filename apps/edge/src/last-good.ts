@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises'
 import { SectionHashes } from '@postern/contract/desired-state'
 import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
-import { type HeldState, KINDS, readAnswer, StateError } from './held-state.ts'
+import { type HeldState, KIND_NAMES, KINDS, readAnswer, type Sections, StateError } from './held-state.ts'
 
 /**
  * The last state that was applied, in one file: its first line is a whole state, each further line what changed. A
@@ -16,14 +16,15 @@ export interface LastGood {
   save(state: HeldState): Promise<void>
 }
 
+/** How a state differs from the one before; the first line, from nothing. */
 const Entry = z.object({
   revision: z.number(),
-  /** Those that differ from before. */
   hashes: SectionHashes,
   /** Names of sections that are not there any more. */
   removed: z.array(z.string()),
-  /** Section name → its content, where it differs. */
-  sections: z.record(z.string(), z.unknown()),
+  settings: z.optional(z.unknown()),
+  /** By kind: rows that are new or not as before, and the ids of those that are gone. */
+  rows: z.record(z.string(), z.object({ set: z.array(z.unknown()), gone: z.array(z.number()) })),
 })
 type Entry = z.infer<typeof Entry>
 
@@ -53,17 +54,17 @@ export function createLastGood(path: string): LastGood {
       }
     },
     async save(state) {
-      const change = size && saved ? changeOf(saved, state) : undefined
-      if (change === 'none') return
-      const line = change && format(change)
       const before = size
+      const change = changeOf(before && saved, state)
+      if (isNone(change) && saved?.revision === state.revision) return
+      const line = before && format(change)
       // Should this fail, nobody knows what the file holds.
       size = undefined
-      if (line && before && before.changes + line.length < Math.max(before.whole, SHORTEST_CHANGES)) {
+      if (line && before.changes + line.length < Math.max(before.whole, SHORTEST_CHANGES)) {
         await appendFile(path, line, { mode: 0o600, flush: true })
         size = { ...before, changes: before.changes + line.length }
       } else {
-        const whole = format(wholeOf(state))
+        const whole = format(changeOf(undefined, state))
         await writeAtomic(path, whole, 0o600)
         size = { whole: whole.length, changes: 0 }
       }
@@ -72,32 +73,41 @@ export function createLastGood(path: string): LastGood {
   }
 }
 
-function wholeOf(state: HeldState): Entry {
-  const { revision, hashes } = state
-  return { revision, hashes, removed: [], sections: Object.fromEntries(contents(state)) }
+/** Sections and rows that are the same object as before cost a comparison and no more. */
+function changeOf(before: HeldState | undefined, after: HeldState): Entry {
+  const had = before?.hashes ?? {}
+  const changed = Object.entries(after.hashes).filter(([name, hash]) => had[name] !== hash)
+  const rows: Entry['rows'] = {}
+  for (const kind of KIND_NAMES) {
+    const change = changeOfRows(before?.sections[kind] ?? new Map(), after.sections[kind], KINDS[kind].id)
+    if (change) rows[kind] = change
+  }
+  return {
+    revision: after.revision,
+    hashes: Object.fromEntries(changed),
+    removed: Object.keys(had).filter((name) => !(name in after.hashes)),
+    ...(before?.settings === after.settings ? {} : { settings: after.settings }),
+    rows,
+  }
 }
 
-/** Sections that are the same object as before cost a comparison and no more. */
-function changeOf(before: HeldState, after: HeldState): Entry | 'none' {
-  const { revision } = after
-  const removed = Object.keys(before.hashes).filter((name) => !(name in after.hashes))
-  const hashes = Object.fromEntries(
-    Object.entries(after.hashes).filter(([name, hash]) => before.hashes[name] !== hash),
-  )
-  const old = new Map(contents(before))
-  const now = new Map(contents(after))
-  const sections = Object.fromEntries([...now].filter(([name, content]) => old.get(name) !== content))
-  for (const name of old.keys()) if (!now.has(name) && name in after.hashes) sections[name] = []
-  const isNone =
-    revision === before.revision &&
-    [removed, Object.keys(hashes), Object.keys(sections)].every(({ length }) => length === 0)
-  return isNone ? 'none' : { revision, hashes, removed, sections }
+function changeOfRows(
+  before: Sections<object>,
+  after: Sections<object>,
+  id: string,
+): Entry['rows'][string] | undefined {
+  if (before === after) return undefined
+  const differ = (a: Sections<object>, b: Sections<object>) =>
+    [...a].flatMap(([name, rows]) => (b.get(name) === rows ? [] : rows))
+  const [old, now] = [new Set(differ(before, after)), differ(after, before)]
+  const set = now.filter((row) => !old.has(row))
+  const left = new Set(now.map((row) => idOf(row, id)))
+  const gone = [...old].map((row) => idOf(row, id)).filter((each) => !left.has(each))
+  return set.length + gone.length > 0 ? { set, gone } : undefined
 }
 
-/** Each section by its name; the same object as long as nothing in it changed. */
-function* contents({ settings, sections }: HeldState): Generator<[string, unknown]> {
-  yield ['settings', settings]
-  for (const kind of Object.values(sections)) yield* kind
+function isNone({ hashes, removed, rows, ...rest }: Entry): boolean {
+  return [hashes, removed, rows].every((part) => Object.keys(part).length === 0) && !('settings' in rest)
 }
 
 function format(entry: Entry): string {
@@ -107,44 +117,44 @@ function format(entry: Entry): string {
 
 function readEntries(text: string): HeldState {
   const hashes = new Map<string, string>()
-  const sections = new Map<string, unknown>()
-  let revision: number | undefined
+  const kinds = KIND_NAMES.map((kind) => ({ kind, id: KINDS[kind].id, rows: new Map<number, unknown>() }))
+  let last: Entry | undefined
+  let settings: unknown
   // Without the last part, which has no end or is empty.
   for (const line of text.split('\n').slice(0, -1)) {
-    const json = line.slice(line.indexOf(' ') + 1)
-    if (line !== `${digest(json)} ${json}`) throw new StateError('A line is not as it was written.')
-    const entry = Entry.parse(JSON.parse(json))
-    revision = entry.revision
-    for (const name of entry.removed) {
-      hashes.delete(name)
-      sections.delete(name)
-    }
+    const entry = readLine(line)
+    last = entry
+    settings = entry.settings ?? settings
+    for (const name of entry.removed) hashes.delete(name)
     for (const [name, hash] of Object.entries(entry.hashes)) hashes.set(name, hash)
-    for (const [name, content] of Object.entries(entry.sections)) sections.set(name, content)
+    for (const { kind, id, rows } of kinds) {
+      for (const each of entry.rows[kind]?.gone ?? []) rows.delete(each)
+      for (const row of entry.rows[kind]?.set ?? []) rows.set(idOf(row, id), row)
+    }
   }
-  if (revision === undefined) throw new StateError('There is no whole state.')
-  return assemble(revision, hashes, sections)
+  if (!last) throw new StateError('There is no whole state.')
+  const rows = kinds.map(({ kind, rows }) => [
+    kind,
+    [...rows].sort(([a], [b]) => a - b).map(([, row]) => row),
+  ])
+  const sections = { settings, ...Object.fromEntries(rows) }
+  return assemble({ revision: last.revision, hashes: Object.fromEntries(hashes), sections })
+}
+
+function readLine(line: string): Entry {
+  const json = line.slice(line.indexOf(' ') + 1)
+  if (line !== `${digest(json)} ${json}`) throw new StateError('A line is not as it was written.')
+  return Entry.parse(JSON.parse(json))
 }
 
 /** Read as strictly as an answer, but what was once good and is not any more is damaged. */
-function assemble(
-  revision: number,
-  hashes: ReadonlyMap<string, string>,
-  sections: ReadonlyMap<string, unknown>,
-): HeldState {
-  const rows = Object.entries(KINDS).map(([kind, { prefix }]) => [
-    kind,
-    [...sections].filter(([name]) => name.startsWith(prefix)).flatMap(([, content]) => content),
-  ])
-  const body = {
-    revision,
-    hashes: Object.fromEntries(hashes),
-    sections: { settings: sections.get('settings'), ...Object.fromEntries(rows) },
-  }
+function assemble(body: object): HeldState {
   const { state, problems } = readAnswer(body, undefined, {})
   if (problems.length > 0) throw new StateError('Some of it does not match the contract.')
   return state
 }
+
+const idOf = (row: unknown, id: string): number => Number(Reflect.get(Object(row), id))
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)

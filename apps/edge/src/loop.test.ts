@@ -77,7 +77,12 @@ function reportsOf(
   let count = 0
   loop = new Loop({
     settings: parseSettings({}),
-    haproxy: { apply: async () => [], check: async () => OK, needsAnotherApply: () => false },
+    haproxy: {
+      apply: async () => [],
+      state: () => OK,
+      check: async () => OK,
+      needsAnotherApply: () => false,
+    },
     wireguard: driver,
     nftables: driver,
     names,

@@ -1,14 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EdgeCertificate, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
+import type {
+  Challenge,
+  EdgeCertificate,
+  PortRoute,
+  Route,
+  TunnelSettings,
+} from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
-import { isPortRoute, type ResolvedPortRoute, type RouteSections } from '@postern/render/resolved-route'
+import { portRoutesOf, type ResolvedPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
 import type { NftablesDriver } from './drivers/nftables/driver.ts'
 import type { PartResult } from './drivers/part.ts'
 import type { WireGuardDriver } from './drivers/tunnel/driver.ts'
-import { type HeldState, KINDS, routesOf, rowsOf } from './held-state.ts'
+import { type HeldState, routesOf, rowsOf } from './held-state.ts'
 import type { Machine } from './machine.ts'
 import type { Names } from './names.ts'
 import type { TargetFinder, Targets } from './targets.ts'
@@ -19,11 +25,14 @@ export interface HaproxyPart {
     routes: RouteSections
     signIns: SignInSections
     certificates: readonly EdgeCertificate[]
+    challenges: readonly Challenge[]
     settings: TunnelSettings
     isQuick: boolean
   }): Promise<Problem[]>
   /** The last apply left something for the next one, which should follow at once. */
   needsAnotherApply(): boolean
+  /** As the last apply or check left it. */
+  state(): PartState
   check(): Promise<PartState>
 }
 
@@ -145,11 +154,7 @@ async function updateFirewall(
 
 /** A row is the same object as long as nothing in it changes. */
 function findUdp({ sections }: Targets<Route | PortRoute>): ResolvedPortRoute[] {
-  const ports = [...sections].filter(([name]) => name.startsWith(KINDS.ports.prefix))
-  return ports
-    .flatMap(([, routes]) => routes)
-    .filter((route) => isPortRoute(route))
-    .filter(({ proto }) => proto === 'udp')
+  return portRoutesOf(sections).filter(({ proto }) => proto === 'udp')
 }
 
 async function applyHaproxy(
@@ -158,15 +163,16 @@ async function applyHaproxy(
   targets: ReturnType<typeof findTargets>,
   isQuick: boolean,
 ): Promise<PartResult> {
-  const { certificates, settings } = state
+  const { certificates, settings, sections } = state
+  const challenges = rowsOf(sections.challenges)
   const unresolved: Problem[] = []
   const result = await attempt(parts, 'HAProxy', async () => {
     const { sections: routes, problems } = await targets
     unresolved.push(...problems)
-    const { signIns } = state.sections
-    const found = await parts.haproxy.apply({ routes, signIns, certificates, settings, isQuick })
+    const { signIns } = sections
+    const found = await parts.haproxy.apply({ routes, signIns, certificates, challenges, settings, isQuick })
     parts.onRoutes(routes)
-    return { part: await parts.haproxy.check(), problems: found }
+    return { part: parts.haproxy.state(), problems: found }
   })
   return { ...result, problems: [...unresolved, ...result.problems] }
 }

@@ -127,3 +127,17 @@ export function makePeer(nodeId: number, changes: Partial<Peer> = {}): Peer {
     ...changes,
   }
 }
+
+/** The same row, which says so whenever anything of it is read. */
+export function watchReads<T extends object>(row: T, onRead: () => void): T {
+  return new Proxy(row, {
+    get(target, key) {
+      onRead()
+      return Reflect.get(target, key)
+    },
+    has(target, key) {
+      onRead()
+      return Reflect.has(target, key)
+    },
+  })
+}

@@ -12,7 +12,7 @@ export interface FakeHaproxy extends EdgeHaproxy {
   /** All that was wanted of it, in order. */
   applied: { wanted: Wanted }[]
   nodes: ReadonlyMap<number, 'up' | 'down'>
-  state: PartState
+  part: PartState
   problems: Problem[]
   /** Set, every apply fails with it. */
   failure: Error | undefined
@@ -24,7 +24,7 @@ export function makeFakeHaproxy(): FakeHaproxy {
     applied: [],
     logs: new EventEmitter(),
     nodes: new Map(),
-    state: { state: 'ok', detail: 'a fake HAProxy' },
+    part: { state: 'ok', detail: 'a fake HAProxy' },
     problems: [],
     failure: undefined,
     async apply(wanted) {
@@ -34,7 +34,8 @@ export function makeFakeHaproxy(): FakeHaproxy {
       return fake.problems
     },
     needsAnotherApply: () => false,
-    check: async () => fake.state,
+    state: () => fake.part,
+    check: async () => fake.part,
     async setNodeStates(states) {
       fake.nodes = states
     },

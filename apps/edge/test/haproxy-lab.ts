@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EdgeCertificate, SignIn, TunnelSettings } from '@postern/contract/desired-state'
+import type { Challenge, EdgeCertificate, SignIn, TunnelSettings } from '@postern/contract/desired-state'
 import { createExec } from '@postern/host/exec'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
 import {
@@ -36,6 +36,7 @@ export interface HaproxyLab {
   ): ReturnType<HaproxyDriver['apply']>
   /** The domains with sign-in of the next `apply`, and by what sessions are sealed. */
   signIns: readonly SignIn[]
+  challenges: readonly Challenge[]
   signInKeys: TunnelSettings['signInKeys']
   command(text: string): Promise<string>
   pid(): Promise<number>
@@ -60,6 +61,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     httpsPort,
     logs: [],
     signIns: [],
+    challenges: [],
     signInKeys: [],
     async open(changes = {}) {
       await driver?.close()
@@ -86,7 +88,8 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
       const settings = { publicHost: PUBLIC_HOST, signInKeys: lab.signInKeys }
       const signIns = new Map([['sign-in:0', lab.signIns]])
       const all = [own, ...certificates]
-      const wanted = { routes: inSections(routes), signIns, certificates: all, settings, isQuick }
+      const { challenges } = lab
+      const wanted = { routes: inSections(routes), signIns, challenges, certificates: all, settings, isQuick }
       for (;;) {
         const problems = await driver.apply(wanted)
         if (!driver.needsAnotherApply()) return problems

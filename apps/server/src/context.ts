@@ -15,6 +15,8 @@ import { createProofs, type Proofs } from './core/domains/proofs.ts'
 import { createResolver, type Resolver } from './core/domains/resolver.ts'
 import { createVisit, type Visit } from './core/domains/visit.ts'
 import { createEdgeHub, type EdgeHub } from './core/edges/edges.ts'
+import { type Counts, createCounts } from './core/figures/counts.ts'
+import { createUpkeep } from './core/figures/upkeep.ts'
 import { createLogHub, type LogHub } from './core/logs/logs.ts'
 import { type AgentBundle, readAgentBundle } from './core/nodes/agent-bundle.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
@@ -24,7 +26,7 @@ import { createFeeds, type Feeds } from './core/streams/feeds.ts'
 import { type AddressBook, createAddressBook } from './core/tunnel/addresses.ts'
 import { loadTunnel, type Tunnel } from './core/tunnel/tunnel.ts'
 import { openDatabase, openLiveDatabase } from './db/open.ts'
-import type { Database } from './db/schema.ts'
+import type { Database, LiveDatabase } from './db/schema.ts'
 import { type MachineNetwork, observeNetwork } from './network.ts'
 
 /** The world outside, given as arguments so that a test can be its own. */
@@ -44,9 +46,12 @@ export interface Context extends World {
   readonly config: ServerConfig
   readonly log: Logger
   readonly db: Kysely<Database>
+  /** Figures, which may be lost. */
+  readonly liveDb: Kysely<LiveDatabase>
   readonly secrets: Secrets
   readonly bus: LiveBus
   readonly live: LiveFigures
+  readonly counts: Counts
   readonly logs: LogHub
   readonly edges: EdgeHub
   readonly feeds: Feeds
@@ -101,6 +106,10 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))
     const live = await createLiveFigures({ liveDb, bus, log, ...world })
     ends.push(() => live.dispose())
+    const upkeep = createUpkeep({ liveDb, log, ...world })
+    ends.push(() => upkeep.close())
+    const counts = createCounts({ db, liveDb, log, ...world })
+    ends.push(() => counts.close())
     const tunnel = await loadTunnel({ db, secrets, config, ...world })
     const logs = createLogHub(() => new Date(world.clock()))
     return {
@@ -108,11 +117,13 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       config,
       log,
       db,
+      liveDb,
       secrets,
       bus,
       live,
+      counts,
       logs,
-      edges: createEdgeHub({ db, bus, live, logs, log, ...world }),
+      edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
       tickets: createTickets(world.randomBytes(32), world.clock),

@@ -6,6 +6,12 @@ import { GatewayNetwork } from './nodes.ts'
 export const RegisterKey = z.strictObject({ publicKey: f.publicKey })
 export type RegisterKey = z.infer<typeof RegisterKey>
 
+const ports = z.array(z.int().check(z.gte(1), z.lte(65535))).check(z.maxLength(65535))
+
+/** The ports to which the enabled services of a node lead on the node itself; they may share one. */
+export const NodeTargets = z.object({ tcp: ports, udp: ports })
+export type NodeTargets = z.infer<typeof NodeTargets>
+
 /** All an agent needs to be in the tunnel; its private key never leaves the node. */
 export const AgentConfig = z.object({
   node: z.object({ id: z.number(), name: z.string(), enabled: z.boolean() }),
@@ -25,6 +31,8 @@ export const AgentConfig = z.object({
   }),
   /** The edge's address inside the tunnel, which the agent asks to see whether the tunnel carries traffic. */
   edgeAddress: z.string(),
+  /** All that the edge may reach on the node; a server that does not name them leaves that to the node's firewall. */
+  targets: z.optional(NodeTargets),
 })
 export type AgentConfig = z.infer<typeof AgentConfig>
 

@@ -68,11 +68,22 @@ export const LogLine = z.object({
 })
 export type LogLine = z.infer<typeof LogLine>
 
+const count = z.int().check(z.gte(0))
+
+/** What a service carried: its id, connections (requests, flows), bytes from visitors, bytes to visitors. */
+export const ServiceCount = z.tuple([z.int().check(z.positive()), count, count, count])
+export type ServiceCount = z.infer<typeof ServiceCount>
+
+/** One edge's record of what it has counted; another one when that was lost. */
+const ledger = z.string().check(z.regex(/^[a-z0-9]{1,32}$/))
+
 /** From the server to the edge: hints, never data. */
 export const EdgeHint = z.discriminatedUnion('type', [
   z.object({ type: z.literal('changed'), revision: z.number() }),
   /** The services whose log lines people watch now; of new ones the edge first sends what it kept. */
   z.object({ type: z.literal('watch'), services: z.array(z.number()) }),
+  /** The counts of this ledger are stored up to this number, and need not be sent again. */
+  z.object({ type: z.literal('counted'), ledger, seq: z.number() }),
 ])
 export type EdgeHint = z.infer<typeof EdgeHint>
 
@@ -92,6 +103,17 @@ export const EdgeMessage = z.discriminatedUnion('type', [
     backends: z.array(BackendReport).check(z.maxLength(LIMITS.backendReports)),
   }),
   z.object({ type: z.literal('logs'), lines: z.array(LogLine).check(z.maxLength(LIMITS.logLines)) }),
+  /**
+   * What services carried since the counts before, as of this minute since the epoch. `seq` grows by one within a
+   * ledger. The edge sends it again until it hears `counted`; what was stored already counts only once.
+   */
+  z.object({
+    type: z.literal('counts'),
+    ledger,
+    seq: z.int().check(z.positive()),
+    minute: z.int().check(z.gte(0)),
+    counts: z.array(ServiceCount).check(z.maxLength(LIMITS.serviceCounts)),
+  }),
 ])
 export type EdgeMessage = z.infer<typeof EdgeMessage>
 

@@ -17,6 +17,7 @@ export const LIMITS = {
   edgeProblems: 1000,
   problemLength: 500,
   backendReports: 1000,
+  serviceCounts: 500,
   /** In bytes: what WireGuard leaves of a usual 1500, also over IPv6. */
   tunnelMtu: 1420,
 } as const

@@ -56,6 +56,8 @@ export const Node = z.object({
   isGateway: z.boolean(),
   gatewayNetworks: z.nullable(z.array(z.object({ interface: z.string(), subnet: z.string() }))),
   isLocal: z.boolean(),
+  /** Its key came with the downloaded file, so no agent runs there. */
+  usesFile: z.boolean(),
   enabled: z.boolean(),
   status: NodeStatus,
   /** What an edge says is wrong with this node, in words; null when nothing is. */

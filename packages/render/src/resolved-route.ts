@@ -27,6 +27,13 @@ export function inSections<T extends Route | PortRoute>(routes: readonly T[]): M
   return Map.groupBy(routes, (route) => (isPortRoute(route) ? portsSectionOf : routesSectionOf)(route.id))
 }
 
+/** The services at ports. A section holds one kind of rows, so that those of the others are passed over. */
+export function portRoutesOf(sections: RouteSections): ResolvedPortRoute[] {
+  return [...sections.values()].flatMap((routes) =>
+    routes[0] && isPortRoute(routes[0]) ? routes.filter((route) => isPortRoute(route)) : [],
+  )
+}
+
 export function findRoute(sections: RouteSections, id: number): ResolvedRoute | undefined {
   const at = (name: string) => sections.get(name)?.find((route) => route.id === id)
   return at(routesSectionOf(id)) ?? at(portsSectionOf(id))

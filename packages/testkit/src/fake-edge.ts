@@ -50,6 +50,7 @@ export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdg
   }
   const onHint = (hint: EdgeHint) => {
     if (hint.type === 'changed') return void apply()
+    if (hint.type !== 'watch') return
     const fresh = hint.services.filter((id) => !watched.includes(id))
     watched = hint.services
     // As a real edge does: of a service that is watched anew, first the lines it kept.

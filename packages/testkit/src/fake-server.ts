@@ -28,6 +28,8 @@ export interface FakeServer {
   fetches: Record<string, string>[]
   /** Set, it answers with this body instead. */
   answerWith: unknown
+  /** Unset, it does not store what the edge has counted. */
+  stores: boolean
   hint(hint: EdgeHint): void
   isConnected(): boolean
   dropConnections(): void
@@ -45,6 +47,7 @@ export async function startFakeServer(paths: InstallationPaths, state: DesiredSt
     messages: [],
     fetches: [],
     answerWith: undefined,
+    stores: true,
     hint(hint) {
       for (const socket of sockets) tell(socket, hint)
     },
@@ -91,8 +94,11 @@ function acceptSockets(http: Server, sockets: Set<WebSocket>, fake: FakeServer):
       ws.on('close', () => sockets.delete(ws))
       ws.on('message', (data) => {
         const message = EdgeMessage.safeParse(parseJson(String(data)))
-        if (message.success) fake.messages.push(message.data)
-        else ws.close(1008)
+        if (!message.success) return ws.close(1008)
+        fake.messages.push(message.data)
+        const { data: said } = message
+        if (said.type === 'counts' && fake.stores)
+          tell(ws, { type: 'counted', ledger: said.ledger, seq: said.seq })
       })
       tell(ws, { type: 'watch', services: [] })
       tell(ws, { type: 'changed', revision: fake.state.revision })

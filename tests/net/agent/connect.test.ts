@@ -7,6 +7,7 @@ import { createLab, isReachable, type Lab } from './lab.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await createLab()
+  await lab.change({ config: { targets: { tcp: [22], udp: [] } } })
 })
 afterAll(() => lab.dispose())
 
@@ -171,6 +172,7 @@ test('connect with other arguments moves over with a new key', async () => {
 })
 
 test('disconnect leaves nothing behind, twice, and connect comes back', async () => {
+  expect(await lab.node.must('nft', 'list', 'ruleset')).toContain(' to 127.0.0.1')
   expect(await lab.agent(['disconnect'])).toMatchObject({ code: 0, stdout: 'Disconnected.\n' })
   const links = await lab.node.must('ip', '-br', 'link')
   expect(links).not.toContain(lab.links.agent)

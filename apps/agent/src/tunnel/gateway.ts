@@ -4,7 +4,7 @@ import type { Exec } from '@postern/host/exec'
 import { findText } from '@postern/host/files'
 import { gatewayTable, renderGatewayTable } from '@postern/net/gateway-table'
 import { writePrivate } from '../files.ts'
-import { createTable, listForwardChains } from './nft.ts'
+import { createTable, listChains, listDroppingChains } from './nft.ts'
 
 const FORWARD4 = '/proc/sys/net/ipv4/ip_forward'
 const FORWARD6 = '/proc/sys/net/ipv6/conf/all/forwarding'
@@ -26,7 +26,7 @@ export function createGateway(exec: Exec, name: string, mark: string) {
       await table.remove()
       if ((await findText(mark)) === undefined) return
       // Any other program that relies on forwarding has a chain there; switching it off would cut it off.
-      if ((await listForwardChains(exec)).length === 0) await writeFile(FORWARD4, '0')
+      if ((await listChains(exec, 'forward')).length === 0) await writeFile(FORWARD4, '0')
       await rm(mark, { force: true })
     },
   }
@@ -48,10 +48,10 @@ async function enableForwarding(mark: string, subnets: readonly string[]): Promi
 }
 
 async function listForwardProblems(exec: Exec, name: string): Promise<string[]> {
-  const dropping = (await listForwardChains(exec)).filter(({ policy }) => policy === 'drop')
+  const dropping = await listDroppingChains(exec, 'forward', name)
   return dropping.map(
     (chain) =>
-      `A firewall on this machine (nftables chain ${chain.family} ${chain.table} ${chain.name}) drops forwarded ` +
-      `packets unless a rule allows them. Allow packets that come in through ${name}, and their replies`,
+      `A firewall on this machine (nftables chain ${chain}) drops forwarded packets unless a rule allows them. ` +
+      `Allow packets that come in through ${name}, and their replies`,
   )
 }

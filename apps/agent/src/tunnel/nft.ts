@@ -46,11 +46,24 @@ const Chain = z.object({
 })
 const Chains = z.object({ nftables: z.array(z.object({ chain: z.optional(Chain) })) })
 
-/** The chains of other programs that every forwarded packet passes. */
-export async function listForwardChains(exec: Exec) {
+const OURS = ['postern_agent_', 'postern_services_']
+
+/** The chains of other programs at one of the kernel's hooks. */
+export async function listChains(exec: Exec, hook: 'forward' | 'input') {
   const listed = await tryTool(exec, 'nft', ['-j', 'list', 'chains'])
   const rows = parseJson(listed?.stdout ?? '', Chains)?.nftables ?? []
   return rows.flatMap(({ chain }) =>
-    chain?.hook === 'forward' && !chain.table.startsWith('postern_agent_') ? [chain] : [],
+    chain?.hook === hook && !OURS.some((prefix) => chain.table.startsWith(prefix)) ? [chain] : [],
   )
+}
+
+/** Those that drop what no rule allows. One with a rule about the interface `name` knows of it, and is left out. */
+export async function listDroppingChains(exec: Exec, hook: 'forward' | 'input', name: string) {
+  const found: string[] = []
+  for (const chain of await listChains(exec, hook)) {
+    if (chain.policy !== 'drop') continue
+    const table = await tryTool(exec, 'nft', ['list', 'table', chain.family, chain.table])
+    if (!table?.stdout.includes(`"${name}"`)) found.push(`${chain.family} ${chain.table} ${chain.name}`)
+  }
+  return found
 }

@@ -9,6 +9,7 @@ import type { Wanted } from '../wanted.ts'
 import { createGateway } from './gateway.ts'
 import { applyAddresses, applyLink, listOwnLinks, removeLink } from './link.ts'
 import { applyRoutes, removeRules } from './routes.ts'
+import { createServices } from './services.ts'
 import { applyWireGuard, findTunnelState, isInForce, renderWireGuard } from './wireguard.ts'
 
 export interface TunnelInput {
@@ -30,6 +31,7 @@ export interface Tunnel {
 export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credentials): Tunnel {
   const name = credentials.interface
   const gateway = createGateway(exec, name, paths.forwarding)
+  const services = createServices(exec, name)
   let peerText = ''
   let dnsText: string | undefined
 
@@ -63,13 +65,15 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
     async apply(input) {
       const { wanted, outside, dns } = input
       await applyLink(exec, name, paths.configDir)
+      // Before the peer: nothing comes through that is not published.
+      const closed = await services.apply(wanted)
       const families = listFamilies(name)
       const addresses = wanted.addresses.filter((one) => families.includes(familyOf(one)))
       await applyAddresses(exec, name, addresses)
       await applyPeer(input)
       const { allowedIps } = wanted.peer
       const routes = await applyRoutes(exec, { interface: name, allowedIps, families, outside })
-      return [...routes, ...(await applyNameServers(dns)), ...(await applyGateway(wanted))]
+      return [...closed, ...routes, ...(await applyNameServers(dns)), ...(await applyGateway(wanted))]
     },
     async remove() {
       await removeTunnel(exec, paths, name)
@@ -86,6 +90,7 @@ export async function removeTunnel(exec: Exec, paths: AgentPaths, name: string |
     await removeRules(exec, one)
     await createGateway(exec, one, paths.forwarding).remove()
     await removeLink(exec, one, paths.configDir)
+    await createServices(exec, one).remove()
   }
 }
 

@@ -15,7 +15,7 @@ import { TextInput } from '../ui/TextInput.tsx'
 import { Tooltip } from '../ui/Tooltip.tsx'
 import { NumberField, TextListField } from './bound-fields.tsx'
 import { PublicDomainField, SkipValidationField, useSkipOffered } from './domain-fields.tsx'
-import { canNameHost, type Route, type ServiceValues } from './service-values.ts'
+import { canNameHost, plainHint, type Route, type ServiceValues } from './service-values.ts'
 import { TextField } from './TextField.tsx'
 import { type FormDeclaration, useFormDialog } from './use-form-dialog.ts'
 import './ServiceForm.css'
@@ -135,10 +135,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             required={hostAllowed}
             disabled={locked || !hostAllowed}
             placeholder={hostAllowed ? '' : 'localhost'}
-            hint={
-              !hostAllowed &&
-              'This node can only expose its own services. Make it a gateway to reach other hosts.'
-            }
+            hint={plainHint(node)}
           />
           <NumberField
             control={control}

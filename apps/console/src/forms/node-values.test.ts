@@ -13,6 +13,7 @@ const node = {
   isGateway: true,
   gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   isLocal: false,
+  usesFile: false,
   enabled: true,
   status: 'online',
   problem: null,

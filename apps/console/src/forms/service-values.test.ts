@@ -7,6 +7,7 @@ import {
   httpServiceValues,
   NEW_HTTP_SERVICE,
   NEW_TCP_SERVICE,
+  plainHint,
   previewHttpRoute,
   previewTcpRoute,
   schemaForNode,
@@ -113,6 +114,11 @@ describe('the values of the form of a TCP service', () => {
 describe('the backend host', () => {
   it('is for gateways and the local node, and required there', () => {
     expect([plain, gateway, local].map(canNameHost)).toEqual([false, true, true])
+    const hintOf = (node: typeof plain, usesFile: boolean) =>
+      plainHint({ ...node, usesFile, address: '10.64.0.7' })
+    expect(hintOf(plain, true)).toContain('The program must listen on 10.64.0.7')
+    expect(hintOf(plain, false)).not.toContain('listen')
+    expect([hintOf(gateway, true), hintOf(local, true)]).toEqual([undefined, undefined])
     expect(findHostError(gateway, '  ')).toBe('This field is required')
     expect(findHostError(local, '127.0.0.1')).toBeUndefined()
     expect(findHostError(plain, '')).toBeUndefined()

@@ -66,6 +66,14 @@ export function tcpServiceValues(service: TcpService) {
   return { ...serviceValues(service), port, proto, ssl } satisfies TcpServiceFormInput
 }
 
+/** What a plain node can be a backend for, and where its program listens: the CLI leads to 127.0.0.1, a file does not. */
+export function plainHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' | 'usesFile'>) {
+  if (canNameHost(node)) return undefined
+  const own = 'This node can only expose its own services. Make it a gateway to reach other hosts.'
+  if (!node.usesFile) return own
+  return `${own} The program must listen on ${node.address}, because this node uses a WireGuard file.`
+}
+
 /** A gateway and the local node reach other hosts; a plain node only serves itself. */
 export function canNameHost(node: Pick<Node, 'isGateway' | 'isLocal'>): boolean {
   return node.isGateway || node.isLocal

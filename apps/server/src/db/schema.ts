@@ -251,4 +251,17 @@ export interface LiveDatabase {
     client_ip: string | null
     reachable: Flag
   }
+  /** What came in and is not packed yet. */
+  counts: {
+    service: number
+    /** Since the epoch, as all times of these tables. */
+    minute: number
+    connections: number
+    received: number
+    sent: number
+  }
+  minutes: { hour: number; service: number; packed: Uint8Array }
+  hours: { day: number; service: number; packed: Uint8Array }
+  /** Up to where an edge's counts are in the tables. */
+  ledgers: { edge_id: number; ledger: string; seq: number }
 }

@@ -55,6 +55,33 @@ describe('the configuration', () => {
     expect([moved.addresses[0], moved.edgeAddress]).toEqual(['10.64.9.9/32', '10.64.9.1'])
   })
 
+  it('names the ports of the node itself to which enabled services lead, each once', async () => {
+    const node = await createNode({ name: 'ports' })
+    const other = await createNode({ name: 'its neighbour' })
+    const publish = async (type: string, form: object, nodeId = node.id) =>
+      (await client.post(`/api/services/${nodeId}/${type}`, form)).json()
+    const web = { name: 'web', pathLocation: '/web', backendPort: 8384, backendHost: 'localhost' }
+    await publish('http', web)
+    await publish('tcp', { name: 'same', backendPort: 8384 })
+    await publish('tcp', { name: 'mqtt', backendPort: 1883 })
+    await publish('tcp', { name: 'dns', proto: 'udp', backendPort: 53 })
+    await publish('http', { name: 'foreign', pathLocation: '/foreign', backendPort: 9999 }, other.id)
+    const off = await publish('tcp', { name: 'off', backendPort: 22 })
+    await client.patch(`/api/services/${node.id}/tcp/${off.id}/disable`)
+    const targets = async () => AgentConfig.parse((await getConfig(node.token)).json()).targets
+    expect(await targets()).toEqual({ tcp: [1883, 8384], udp: [53] })
+    await client.patch(`/api/services/${node.id}/tcp/${off.id}/enable`)
+    expect(await targets()).toEqual({ tcp: [22, 1883, 8384], udp: [53] })
+  })
+
+  it('names no port of a gateway for services on other hosts of its networks', async () => {
+    const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.9.0/24' }]
+    const node = await createNode({ name: 'gate', isGateway: true, gatewayNetworks })
+    const form = { name: 'printer', pathLocation: '/printer', backendHost: '192.168.9.7', backendPort: 80 }
+    expect((await client.post(`/api/services/${node.id}/http`, form)).statusCode).toBe(201)
+    expect((await getConfig(node.token)).json().targets).toEqual({ tcp: [], udp: [] })
+  })
+
   it('can still be read while the node is disabled, and not with a foreign or dead token', async () => {
     const node = await createNode({ name: 'off' })
     await client.patch(`/api/nodes/${node.id}/disable`)
@@ -147,6 +174,25 @@ describe('the socket', () => {
     await client.patch(`/api/nodes/${mine.id}/disable`)
     await until('the second hint', () => frames.length >= 2)
     expect(frames.map((frame) => JSON.parse(frame))).toEqual([{ type: 'changed' }, { type: 'changed' }])
+    socket.close()
+  })
+
+  it('hints at changes of the services of this node, and of no other', async () => {
+    const mine = await createNode({ name: 'publishing' })
+    const other = await createNode({ name: 'publishing too' })
+    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
+      headers: bearer(mine.token),
+    })
+    let hints = 0
+    socket.on('message', () => hints++)
+    await until('the first hint', () => hints === 1)
+    await client.post(`/api/services/${other.id}/tcp`, { name: 'theirs', backendPort: 1 })
+    const { id } = (await client.post(`/api/services/${mine.id}/tcp`, { name: 'own', backendPort: 1 })).json()
+    await until('the hint of a new service', () => hints === 2)
+    await client.patch(`/api/services/${mine.id}/tcp/${id}`, { backendPort: 2 })
+    await until('the hint of a changed one', () => hints === 3)
+    await client.delete(`/api/services/${mine.id}/tcp/${id}`)
+    await until('the hint of a deleted one', () => hints === 4)
     socket.close()
   })
 

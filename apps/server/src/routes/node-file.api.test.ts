@@ -99,3 +99,13 @@ test('one key cannot be at two ends of the tunnel', async () => {
   for (const taken of [publicKey, server.context.tunnel.publicKey])
     await expect(registerNodeKey(server.context, 'node 3', 3, taken)).rejects.toThrow('The key is taken')
 })
+
+test('a node says that it uses the file, until its agent registers a key of its own', async () => {
+  await client.post('/api/nodes', { name: 'site' })
+  const usesFile = async () => (await client.get('/api/nodes/2')).json().usesFile
+  expect(await usesFile()).toBe(false)
+  await client.get('/api/nodes/2/download')
+  expect(await usesFile()).toBe(true)
+  await registerNodeKey(server.context, 'agent', 2, newKey())
+  expect(await usesFile()).toBe(false)
+})

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Touched } from '../changes/live.ts'
 import type { Context } from '../context.ts'
 import { NotFoundError } from '../core/errors.ts'
+import { getNodeFigures } from '../core/figures/figures.ts'
 import { getNodeFile } from '../core/nodes/keys.ts'
 import { listNodes } from '../core/nodes/list.ts'
 import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes/nodes.ts'
@@ -24,6 +25,9 @@ export function nodeRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.disableNode, ({ context, actor, params }) =>
     setNodeEnabled(context, actor, params.id, false),
+  )
+  route(app, endpoints.nodeFigures, ({ context, params, query }) =>
+    getNodeFigures(context, params.id, query.span),
   )
   route(app, endpoints.downloadNode, async ({ context, actor, params, query, reply }) => {
     const { filename, text } = await getNodeFile(context, actor, params.id, query.replace === 'true')

@@ -1,5 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
+import { getServiceFigures } from '../core/figures/figures.ts'
 import { http } from '../core/services/http.ts'
 import { createService, updateService } from '../core/services/save.ts'
 import { getService, listServices, removeService, setServiceEnabled } from '../core/services/services.ts'
@@ -14,6 +15,9 @@ export function serviceRoutes(app: FastifyInstance): void {
     listServices(context, { ...query, ...params }),
   )
   route(app, endpoints.getService, ({ context, params }) => getService(context, params))
+  route(app, endpoints.serviceFigures, ({ context, params, query }) =>
+    getServiceFigures(context, params, query.span),
+  )
   route(app, endpoints.enableService, ({ context, actor, params }) =>
     setServiceEnabled(context, actor, params, true),
   )

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { ADMINS, deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
 import { byId } from '../fields.ts'
+import { Figures, FiguresQuery } from '../figures.ts'
 import { CreatedNode, Node, NodeForm, NodeList, NodeQuery, NodeStreamQuery } from '../nodes.ts'
 
 /** Without `replace` a node whose agent has made its own key is refused with the code `agent_key`. */
@@ -65,6 +66,15 @@ export const nodes = {
     roles: ADMINS,
     params: byId,
     query: downloadQuery,
+  },
+  nodeFigures: {
+    method: 'GET',
+    path: '/api/nodes/:id/figures',
+    noun: 'Node',
+    ...look,
+    params: byId,
+    query: FiguresQuery,
+    answer: Figures,
   },
   streamNodes: {
     method: 'GET',

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
 import { idText } from '../fields.ts'
+import { Figures, FiguresQuery } from '../figures.ts'
 import { LogBatch, LogStreamQuery } from '../logs.ts'
 import {
   HttpService,
@@ -19,6 +20,7 @@ const ofNode = z.object({ nodeId: idText })
 const ofNodeAndType = z.object({ nodeId: idText, type: ServiceType })
 const one = z.object({ nodeId: idText, type: ServiceType, id: idText })
 const oneOfType = z.object({ nodeId: idText, id: idText })
+const ofAnyNode = z.object({ type: ServiceType, id: idText })
 
 /** What is the same for services of all types is written once; what only one type has is named after it. */
 export const services = {
@@ -111,6 +113,15 @@ export const services = {
     params: oneOfType,
     body: TcpServiceForm,
     answer: TcpService,
+  },
+  serviceFigures: {
+    method: 'GET',
+    path: '/api/services/:type/:id/figures',
+    noun: 'Service',
+    ...look,
+    params: ofAnyNode,
+    query: FiguresQuery,
+    answer: Figures,
   },
   streamLogs: {
     method: 'GET',

@@ -38,6 +38,7 @@ ${renderMalformed()}
 ${NOTE_PLAIN}
   ${renderReturn(paths, 'bad-request')} if ${MALFORMED}
   http-request set-var(txn.host) ${HOST}
+${renderChallengeAnswer(paths)}
 ${renderProofAcl()}
   http-request set-var(txn.proof) bool(true) if ${IS_PROOF}
   http-request redirect code 308 location ${redirectTarget(options)} unless { var(txn.proof) -m bool }
@@ -67,6 +68,16 @@ ${renderLostNote()}
 ${renderTargets()}
 ${renderAnswers(paths)}`,
   ].join('\n')
+}
+
+/** Where authorities look (RFC 8555, 8.3), and room for the longest token and one character more. */
+const [CHALLENGES, TOKEN_ROOM] = ['/.well-known/acme-challenge/', 129]
+
+/** They ask at port 80, and what they look for is nobody else's concern: all other paths go on. */
+function renderChallengeAnswer(paths: HaproxyPaths): string {
+  return `  http-request set-var(txn.token) path,bytes(${CHALLENGES.length},${TOKEN_ROOM}) if { path -m beg ${CHALLENGES} }
+  http-request set-var(txn.answer) var(txn.host),concat(/,txn.token),map_str(${paths.challenges}) if { var(txn.token) -m found }
+  http-request return status 200 content-type application/octet-stream lf-string %[var(txn.answer)] if { var(txn.answer) -m found }`
 }
 
 function redirectTarget(options: HaproxyOptions): string {

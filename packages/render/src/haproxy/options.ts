@@ -64,6 +64,7 @@ export function haproxyPaths(directory: string) {
     lists: `${directory}/lists.map`,
     nodes: `${directory}/nodes.map`,
     signIn: `${directory}/sign-in.map`,
+    challenges: `${directory}/challenges.map`,
     certificates: `${directory}/certs`,
     certificate: (id: number) => `${directory}/certs/${id}.pem`,
     certificateList: `${directory}/certs.list`,

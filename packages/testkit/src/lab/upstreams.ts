@@ -70,6 +70,6 @@ export async function transfer(
 const ECHO = fileURLToPath(new URL('../programs/echo.ts', import.meta.url))
 
 /** The echo program on a host: shows what reached it, and echoes WebSocket messages. */
-export async function startEcho(host: Host, dir: string, port: number): Promise<Running> {
-  return startListening(host, [process.execPath, ECHO, String(port)], dir, `echo-${port}`, port)
+export async function startEcho(host: Host, dir: string, port: number, address = '::'): Promise<Running> {
+  return startListening(host, [process.execPath, ECHO, String(port), address], dir, `echo-${port}`, port)
 }

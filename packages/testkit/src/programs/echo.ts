@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws'
  * A web program whose answers show what reached it: JSON with method, url, headers and the body's length.
  * WebSocket messages come back as they went. `/slow?ms=` answers late, `/close` ends without an answer, `/drip?ms=` sends
  * a numbered line ten times a second for so long, and `end`.
- * Usage: node echo.ts PORT
+ * Usage: node echo.ts PORT [ADDRESS]
  */
 const port = Number(process.argv[2])
 
@@ -40,4 +40,4 @@ function drip(response: ServerResponse, ms: number): void {
 new WebSocketServer({ server }).on('connection', (socket) => {
   socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
 })
-server.listen(port, '::')
+server.listen(port, process.argv[3] ?? '::')

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile } from 'node:fs/promises'
 import type { Problem } from '@postern/contract/edge'
 import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy/config'
+import { renderChallenges } from '@postern/render/haproxy/maps/challenges'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable, type SignInLines } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
-import { isPortRoute, type RouteSections } from '@postern/render/resolved-route'
+import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
 import { PartFailedError, PartMissingError } from '../part.ts'
 import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
@@ -53,11 +54,13 @@ export function createApply(parts: ApplyParts): Apply {
     lists: createRuntimeMap(socket, paths.lists),
     nodes: createRuntimeMap(socket, paths.nodes),
     signIn: createRuntimeMap(socket, paths.signIn),
+    challenges: createRuntimeMap(socket, paths.challenges),
   }
   // Unknown until the peers are observed; until then the entries of the previous edge process stay in force.
   let nodes: ReadonlyMap<string, string> | undefined
   let areNodesApplied = false
   let routes: RouteSections = new Map()
+  let challenges: ReadonlyMap<string, string> = new Map()
   /** Nodes that went down and may still have requests waiting for them. */
   const gone = new Set<number>()
   // The first apply also checks what a previous edge process left unfinished.
@@ -123,14 +126,23 @@ export function createApply(parts: ApplyParts): Apply {
 
   function want(wanted: HaproxyWanted, rendered: RenderedRoutes, signIn: SignInLines): void {
     routes = wanted.routes
-    maps.routes.want(rendered.routes, rendered.touched.routes)
-    maps.lists.want(rendered.lists, rendered.touched.lists)
-    maps.signIn.want(signIn.lines, signIn.touched)
-    mapFiles.want({ routes: rendered.routes, lists: rendered.lists, signIn: signIn.lines })
+    const before = challenges
+    challenges = renderChallenges(wanted.challenges ?? [])
+    const next = {
+      routes: { lines: rendered.routes, touched: rendered.touched.routes },
+      lists: { lines: rendered.lists, touched: rendered.touched.lists },
+      signIn,
+      challenges: { lines: challenges, touched: new Set([...before.keys(), ...challenges.keys()]) },
+    }
+    maps.routes.want(next.routes)
+    maps.lists.want(next.lists)
+    maps.signIn.want(next.signIn)
+    maps.challenges.want(next.challenges)
+    mapFiles.want(next)
   }
 
   function wantNodes(next: ReadonlyMap<string, string>): void {
-    maps.nodes.want(next, [...(nodes?.keys() ?? []), ...next.keys()])
+    maps.nodes.want({ lines: next, touched: new Set([...(nodes?.keys() ?? []), ...next.keys()]) })
     nodes = next
   }
 
@@ -149,6 +161,8 @@ export function createApply(parts: ApplyParts): Apply {
       missing = await applyAll(pass)
     }
     configuredHost = publicHost
+    // Only now it is sure that this HAProxy was started with such a map.
+    await applyMap(maps.challenges)
     problems.push(...portProblems())
     for (const id of missing)
       problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })
@@ -167,8 +181,8 @@ export function createApply(parts: ApplyParts): Apply {
   /** TCP services whose port is not ours: they say so themselves. */
   function portProblems(): Problem[] {
     const { portRange } = parts.options
-    return [...routes.values()].flat().flatMap((route) => {
-      if (!isPortRoute(route) || route.proto !== 'tcp' || !route.enabled || has(bound, route.port)) return []
+    return portRoutesOf(routes).flatMap((route) => {
+      if (route.proto !== 'tcp' || !route.enabled || has(bound, route.port)) return []
       const message =
         portRange && has([portRange], route.port)
           ? `Port ${route.port} is held by another program on this machine`

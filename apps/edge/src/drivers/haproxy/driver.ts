@@ -21,6 +21,8 @@ export interface HaproxyDriver {
   apply(wanted: HaproxyWanted): Promise<Problem[]>
   /** The last apply left certificates for the next one, which should follow at once. */
   needsAnotherApply(): boolean
+  /** As the last apply or check left it. */
+  state(): PartState
   /** Whether HAProxy answers; one that is dead or stuck is started again from the files. */
   check(): Promise<PartState>
   /** Nodes that are `down` are answered for by our own page. */
@@ -85,6 +87,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   return {
     logs: listener.logs,
     needsAnotherApply,
+    state: health.state,
     apply: (wanted) => queue.run(() => applyAndTell(wanted)),
     check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),
     setNodeStates: (states) => queue.run(() => setNodeStates(states)),

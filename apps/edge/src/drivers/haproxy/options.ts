@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
+import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
 import type { Exec } from '@postern/host/exec'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyOptions, HaproxyTimeouts, PortSpan } from '@postern/render/haproxy/options'
@@ -15,6 +15,8 @@ export interface HaproxyWanted {
   signIns: SignInSections
   /** The same array as long as none of them changes. */
   certificates: readonly EdgeCertificate[]
+  /** Default: none. */
+  challenges?: readonly Challenge[]
   settings: Pick<TunnelSettings, 'publicHost' | 'signInKeys'>
   /** Skips checks of what nothing has touched since the last full check; default: false. */
   isQuick?: boolean

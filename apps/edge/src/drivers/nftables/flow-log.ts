@@ -1,6 +1,6 @@
 import { createBackoff } from '@postern/host/backoff'
 import type { Exec } from '@postern/host/exec'
-import { isPortRoute, type RouteSections } from '@postern/render/resolved-route'
+import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
 import { formatDuration, formatSize, textOf } from '../haproxy/logs/line.ts'
 import { type Flow, isLedOn, parseFlow } from './flow.ts'
 
@@ -84,8 +84,8 @@ export function createFlowLog({ exec, now, random, onLine }: FlowLogOptions): Fl
   }
   return {
     setRoutes(routes) {
-      const ports = [...routes.values()].flat().filter((route) => isPortRoute(route))
-      services = new Map(ports.filter(({ proto }) => proto === 'udp').map(({ port, id }) => [port, id]))
+      const udp = portRoutesOf(routes).filter(({ proto }) => proto === 'udp')
+      services = new Map(udp.map(({ port, id }) => [port, id]))
       update()
     },
     close,

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { getRevision } from '../../changes/change.ts'
 import type { LiveBus, ServiceRef } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
+import type { Counts, CountsMessage } from '../figures/counts.ts'
 import type { LogHub } from '../logs/logs.ts'
 import type { LiveFigures } from '../nodes/figures.ts'
 import type { EdgeView } from '../services/state.ts'
@@ -33,6 +34,7 @@ interface Parts {
   db: Kysely<Database>
   bus: LiveBus
   live: LiveFigures
+  counts: Counts
   logs: LogHub
   log: Logger
   clock(): number
@@ -71,7 +73,8 @@ export function createEdgeHub(parts: Parts): EdgeHub {
       welcome(parts, link)
       parts.bus.emit({ kind: 'edges' })
       return {
-        receive: (message) => receive(parts, state, message),
+        receive: (message) =>
+          message.type === 'counts' ? count(parts, edgeId, link, message) : receive(parts, state, message),
         close() {
           if (states.get(edgeId) !== state || state.link === null) return
           state.link = null
@@ -105,7 +108,15 @@ function welcome({ db, logs, log }: Parts, link: EdgeLink): void {
     .catch((err: unknown) => log.error({ err }, 'the revision could not be read'))
 }
 
-function receive(parts: Parts, state: State, message: EdgeMessage): void {
+/** What could not be stored the edge sends again. */
+function count({ counts, log }: Parts, edgeId: number, link: EdgeLink, message: CountsMessage): void {
+  counts
+    .receive(edgeId, message)
+    .then((seq) => link.send({ type: 'counted', ledger: message.ledger, seq }))
+    .catch((err: unknown) => log.warn({ err }, 'counts could not be stored'))
+}
+
+function receive(parts: Parts, state: State, message: Exclude<EdgeMessage, CountsMessage>): void {
   state.lastSeen = parts.clock()
   switch (message.type) {
     case 'hello':

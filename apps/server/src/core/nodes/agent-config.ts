@@ -1,13 +1,31 @@
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig, NodeTargets } from '@postern/contract/agent'
+import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
-import type { NodeRow } from '../../db/schema.ts'
+import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 import { NotFoundError } from '../errors.ts'
 import { getNodeRow } from './records.ts'
 
 /** What the node's agent needs to be in the tunnel, also while the node is disabled. @throws NotFoundError */
 export async function getAgentConfig(context: Context, nodeId: number): Promise<AgentConfig> {
-  return agentConfigOf(context, await getNodeRow(context.db, nodeId))
+  const config = agentConfigOf(context, await getNodeRow(context.db, nodeId))
+  return { ...config, targets: await listTargets(context.db, nodeId) }
+}
+
+/** The ports of the node itself to which its enabled services lead. */
+async function listTargets(db: Kysely<Database>, nodeId: number): Promise<NodeTargets> {
+  const rows = await db
+    .selectFrom('services')
+    .select(['proto', 'backend_port'])
+    .distinct()
+    .where('node_id', '=', nodeId)
+    .where('enabled', '=', 1)
+    .where('backend_host', 'is', null)
+    .orderBy('backend_port')
+    .execute()
+  const portsOf = (isUdp: boolean) =>
+    rows.filter(({ proto }) => (proto === 'udp') === isUdp).map((row) => row.backend_port)
+  return { tcp: [...new Set(portsOf(false))], udp: portsOf(true) }
 }
 
 /** @throws NotFoundError for the local node */

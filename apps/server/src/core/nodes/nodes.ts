@@ -93,16 +93,17 @@ export async function setNodeEnabled(
 
 /** The services go with it. @throws NotFoundError, ConflictError for the local node */
 export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
-  await change(context, { actor, what: `node ${id} deleted` }, async (tx) => {
+  const services = await change(context, { actor, what: `node ${id} deleted` }, async (tx) => {
     const row = await getNodeRow(tx, id)
     refuseLocal(row)
     const services = await listServiceRefs(tx, id)
     await tx.deleteFrom('services').where('node_id', '=', id).execute()
     await tx.deleteFrom('nodes').where('id', '=', id).execute()
     context.addresses.release(row.address)
-    return { value: undefined, touched: { nodes: [id], services } }
+    return { value: services, touched: { nodes: [id], services } }
   })
   context.live.remove(id)
+  await context.counts.remove(services.map((service) => service.id))
   return { id }
 }
 

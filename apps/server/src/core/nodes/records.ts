@@ -1,7 +1,7 @@
 import type { Node } from '@postern/contract/nodes'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import type { Database, NodeRow } from '../../db/schema.ts'
+import type { Database, Flag, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { statusOf } from './figures.ts'
@@ -24,14 +24,19 @@ const COLUMNS = [
 ] as const
 
 type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | 'id'> & {
+  uses_file: Flag
   services: number
   tokens: number
 }
+
+/** Whether the node's key came with the downloaded file: the server has a private key only of such nodes. */
+export const usesFile = sql<Flag>`(nodes.private_key IS NOT NULL)`
 
 /** Selects what `toNode` needs. */
 export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>) {
   return query
     .select(COLUMNS)
+    .select(usesFile.as('uses_file'))
     .select(sql<number>`(SELECT count(*) FROM services WHERE services.node_id = nodes.id)`.as('services'))
     .select(sql<number>`(SELECT count(*) FROM node_tokens WHERE node_id = nodes.id)`.as('tokens'))
 }
@@ -50,6 +55,7 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: 
     isGateway: row.is_gateway === 1,
     gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : null,
     isLocal: row.is_local === 1,
+    usesFile: row.uses_file === 1,
     enabled: row.enabled === 1,
     status: statusOf(row.enabled === 1, figures, context.clock()),
     problem: findProblem(context, row.id),

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Database, Flag, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
 import { statusOf } from '../nodes/figures.ts'
+import { usesFile } from '../nodes/records.ts'
 import { serviceState } from './state.ts'
 
 /** A service with what its record says of its node and domain. */
@@ -13,6 +14,8 @@ export interface ServiceRecordRow extends ServiceRow {
   node_name: string
   node_is_local: Flag
   node_enabled: Flag
+  node_address: string
+  node_uses_file: Flag
   domain: string | null
   certificate_id: number | null
   /** Of the last change of the service, its node or its domain. */
@@ -42,9 +45,11 @@ export async function readServices<DB, TB extends keyof DB>(
       'nodes.name as node_name',
       'nodes.is_local as node_is_local',
       'nodes.enabled as node_enabled',
+      'nodes.address as node_address',
       'domains.domain',
       'certificates.id as certificate_id',
     ])
+    .select(usesFile.as('node_uses_file'))
     .select(routedRevision.as('routed_revision'))
     .where('services.id', 'in', ids)
     .orderBy(column, direction)
@@ -97,13 +102,17 @@ function stateOf({ edges, live, clock }: Parts, row: ServiceRecordRow) {
   const node = {
     id: row.node_id,
     name: row.node_name,
+    address: row.node_address,
     isLocal: row.node_is_local === 1,
+    usesFile: row.node_uses_file === 1,
     enabled,
     status: statusOf(enabled, figures, clock()),
     lastSeen: figures?.latestHandshake ?? null,
   }
-  const isNamed = row.backend_host !== null && findIp(row.backend_host) === undefined
-  return serviceState({ id, node, isNamed, certificateId, revision }, edges.views())
+  const host = row.backend_host
+  const isNamed = host !== null && findIp(host) === undefined
+  const isOnNode = host === null
+  return serviceState({ id, node, isNamed, isOnNode, certificateId, revision }, edges.views())
 }
 
 /** Where visitors find it; without a domain that is the public host. */

@@ -92,12 +92,14 @@ export async function removeService(
   actor: string,
   key: ServiceKey,
 ): Promise<{ id: number }> {
-  return await change(context, { actor, what: `service ${key.id} deleted` }, async (tx) => {
+  const removed = await change(context, { actor, what: `service ${key.id} deleted` }, async (tx) => {
     const { system } = await getServiceRow(tx, key)
     if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
     await tx.deleteFrom('services').where('id', '=', key.id).execute()
     return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId] } }
   })
+  await context.counts.remove([key.id])
+  return removed
 }
 
 /** The end of a change of one service: its row now, and whom it concerns. */

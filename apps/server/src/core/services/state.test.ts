@@ -4,8 +4,9 @@ import { type EdgeView, serviceState } from './state.ts'
 
 const ok = { state: 'ok', detail: '' } as const
 const dataPlane: DataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
-const node = { id: 3, name: 'eu', isLocal: false, enabled: true, status: 'online', lastSeen: 5 } as const
-const service = { id: 7, node, isNamed: false, certificateId: 9, revision: 42 }
+const own = { id: 3, name: 'eu', address: '10.64.0.3', isLocal: false, usesFile: false }
+const node = { ...own, enabled: true, status: 'online', lastSeen: 5 } as const
+const service = { id: 7, node, isNamed: false, isOnNode: false, certificateId: 9, revision: 42 }
 const edge = (over: Partial<EdgeView> = {}): EdgeView => ({
   applied: 42,
   problems: [],
@@ -55,6 +56,18 @@ it('is unanswered when its backend is in trouble, unless something of ours is wr
   expect(failed.phase).toBe('failed')
   expect(serviceState(service, [edge({ troubles, applied: 41 })]).phase).toBe('applying')
   expect(serviceState({ ...service, id: 8 }, [edge({ troubles })]).phase).toBe('live')
+})
+
+it('says of a program on the node itself where it must listen, and who else may be in the way', () => {
+  const textOf = (usesFile: boolean, trouble: 'refused' | 'timeout', isOnNode = true) =>
+    serviceState({ ...service, isOnNode, node: { ...node, usesFile } }, [
+      edge({ troubles: new Map([[7, trouble]]) }),
+    ]).problem
+  expect(textOf(true, 'refused')).toContain('listens on 10.64.0.3, not only on 127.0.0.1')
+  expect(textOf(false, 'refused')).toContain('listens on this port')
+  expect(textOf(true, 'refused', false)).toContain('listens on this port')
+  expect(textOf(false, 'timeout')).toContain('Check the firewall of eu, and with postern status its CLI')
+  expect(textOf(true, 'timeout')).toContain('Check its address, its port and its firewall')
 })
 
 it('is applying again after a change, whatever was wrong before it', () => {

@@ -15,7 +15,10 @@ export interface EdgeView {
 export interface ServiceNodeView {
   id: number
   name: string
+  address: string
   isLocal: boolean
+  /** No agent runs there, which would lead to programs on 127.0.0.1. */
+  usesFile: boolean
   enabled: boolean
   status: NodeStatus
   /** The last handshake, in ms since the epoch; null for none. */
@@ -28,6 +31,8 @@ export interface ServiceScope {
   node: ServiceNodeView
   /** Its backend is a name, which is looked up through the node. */
   isNamed: boolean
+  /** Its backend is a program of the node itself. */
+  isOnNode: boolean
   certificateId: number | null
   /** The change that touched the service last. */
   revision: number
@@ -78,7 +83,18 @@ function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   const { haproxy } = edge.dataPlane
   if (haproxy.state !== 'ok') return { phase: 'failed', problem: haproxy.detail }
   const trouble = edge.troubles.get(service.id)
-  return trouble ? { phase: 'unanswered', problem: TROUBLES[trouble] } : LIVE
+  return trouble ? { phase: 'unanswered', problem: textOf(trouble, service) } : LIVE
+}
+
+function textOf(trouble: BackendTrouble, { node, isOnNode }: ServiceScope): string {
+  if (!isOnNode || node.isLocal) return TROUBLES[trouble]
+  const { name, address } = node
+  if (trouble === 'refused' && node.usesFile)
+    return `The service refused the connection. Check that it is running and listens on ${address}, not only on 127.0.0.1.`
+  // The agent drops what the server has not told it to let in.
+  if (trouble === 'timeout' && !node.usesFile)
+    return `The connection to the service timed out. Check the firewall of ${name}, and with postern status its CLI.`
+  return TROUBLES[trouble]
 }
 
 function concerns({ scope }: Problem, service: ServiceScope): boolean {

@@ -1,13 +1,15 @@
-import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { codeOf } from '@postern/host/errors'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
+import type { MapLines } from '../runtime/map.ts'
 import { changeFile } from './change-file.ts'
 
 type Entries = ReadonlyMap<string, string>
 
 /** The maps as files, which HAProxy reads when it starts and never again. */
 export interface MapFiles {
-  /** Sets the wanted content; the maps themselves may still change. */
-  want(maps: Record<'routes' | 'lists' | 'signIn', Entries>): void
+  /** Sets the wanted content. */
+  want(maps: Record<'routes' | 'lists' | 'signIn' | 'challenges', MapLines>): void
   /** The nodes that are down. Until the first call the file of the previous edge process stays. */
   setNodes(nodes: Entries): Promise<void>
   /** Brings them up to date: before HAProxy starts, and with each full check. */
@@ -15,23 +17,61 @@ export interface MapFiles {
 }
 
 export function createMapFiles(paths: HaproxyPaths): MapFiles {
-  let maps: Record<'routes' | 'lists' | 'signIn', Entries> | undefined
-  let nodes: Entries | undefined
+  const files = {
+    nodes: createMapFile(paths.nodes),
+    lists: createMapFile(paths.lists),
+    signIn: createMapFile(paths.signIn),
+    challenges: createMapFile(paths.challenges),
+    routes: createMapFile(paths.routes),
+  }
   return {
-    want(next) {
-      maps = next
+    want({ routes, lists, signIn, challenges }) {
+      files.routes.want(routes)
+      files.lists.want(lists)
+      files.signIn.want(signIn)
+      files.challenges.want(challenges)
     },
-    async setNodes(next) {
-      nodes = next
-      await changeFile(paths.nodes, formatMap(next))
+    async setNodes(nodes) {
+      files.nodes.want({ lines: nodes, touched: new Set(nodes.keys()) })
+      await files.nodes.write()
     },
     async write() {
-      if (nodes || !existsSync(paths.nodes)) await changeFile(paths.nodes, formatMap(nodes ?? new Map()))
-      if (!maps) return
-      await changeFile(paths.lists, formatMap(maps.lists))
-      await changeFile(paths.signIn, formatMap(maps.signIn))
-      await changeFile(paths.routes, formatMap(maps.routes))
+      for (const file of [files.nodes, files.challenges]) await file.makeSure()
+      for (const file of Object.values(files)) await file.write()
     },
+  }
+}
+
+/** One file, which is put into words only when its content has changed, or somebody else has changed the file. */
+function createMapFile(path: string) {
+  let wanted: Entries | undefined
+  /** Of the file as it was written; undefined: it has to be looked at. */
+  let mark: string | undefined
+  return {
+    want({ lines, touched }: MapLines) {
+      if (touched.size > 0 || lines !== wanted) mark = undefined
+      wanted = lines
+    },
+    /** What is not known yet stays as the previous edge process left it; HAProxy does not start without the file. */
+    async makeSure() {
+      if (!wanted && (await findMark(path)) === undefined) wanted = new Map()
+    },
+    async write() {
+      if (!wanted || (mark !== undefined && mark === (await findMark(path)))) return
+      await changeFile(path, formatMap(wanted))
+      mark = await findMark(path)
+    },
+  }
+}
+
+/** Tells a file from every other one that was ever at its place, and undefined that there is none. */
+async function findMark(path: string): Promise<string | undefined> {
+  try {
+    const { ino, ctimeNs } = await stat(path, { bigint: true })
+    return `${ino} ${ctimeNs}`
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
   }
 }
 

@@ -6,6 +6,12 @@ const MANY = 300
 
 type Entries = ReadonlyMap<string, string>
 
+/** A map that is kept up to date, and the only keys that may have changed since it was given out before. */
+export interface MapLines {
+  lines: Entries
+  touched: ReadonlySet<string>
+}
+
 /** How a map of the running HAProxy differs from what is wanted. */
 export interface MapChange {
   /** Key → its value as it is and as it shall be; undefined: none. */
@@ -16,11 +22,8 @@ export interface MapChange {
 
 /** A map of the running HAProxy. Keys and values are free of blanks, `;` and newlines: the renderer saw to it. */
 export interface RuntimeMap {
-  /**
-   * Sets the wanted entries.
-   * @param touched the only keys that may differ from what was wanted before
-   */
-  want(wanted: Entries, touched: Iterable<string>): void
+  /** Sets the wanted entries. */
+  want(wanted: MapLines): void
   /**
    * Compares what was touched with what was read last; everything, when nothing was read or it is not so any more.
    * @param keep `others too`: entries that are not wanted stay for now.
@@ -62,9 +65,9 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
   }
 
   return {
-    want(next, keys) {
-      wanted = next
-      for (const key of keys) touched.add(key)
+    want(next) {
+      wanted = next.lines
+      for (const key of next.touched) touched.add(key)
     },
     async compare(keep = 'exact') {
       const lines = differences(await look(), wanted, touched)
@@ -80,12 +83,10 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
       held = digest = undefined
       const others = isExact ? [] : [...(before ?? [])].filter(([key]) => !wanted.has(key))
       const isFew = lines.size < MANY && ![...lines.values()].some(({ before }) => before?.endsWith(TWICE))
-      if (isFew) await socket.sendAll([...lines].map(([key, line]) => commandFor(path, key, line)))
-      else await replaceMap(socket, path, [...others, ...wanted])
       const after =
         isFew && before
-          ? await readKeys(socket, path, [...lines.keys()], before)
-          : parseMap(path, await socket.send(`show map ${path}`))
+          ? await changeKeys(socket, path, lines, before)
+          : await replaceMap(socket, path, [...others, ...wanted])
       const wrong = [...lines.keys()].filter((key) => after.get(key) !== wanted.get(key))
       if (wrong.some((key) => !wanted.has(key)))
         throw new HaproxySocketError(`HAProxy didn't accept the change of ${path}`)
@@ -135,19 +136,30 @@ function isSame(a: Entries, b: Entries): boolean {
   return true
 }
 
-/** Takes the keys of a change over into `entries` as HAProxy holds them now. A longer key is no concern of a shorter. */
-async function readKeys(
+/**
+ * Changes single keys and takes them over into `entries` as HAProxy holds them then. A longer key is no concern of a
+ * shorter.
+ * @throws HaproxySocketError when HAProxy does not say of each key how it holds it
+ */
+async function changeKeys(
   socket: HaproxySocket,
   path: string,
-  keys: Iterable<string>,
+  lines: MapChange['lines'],
   entries: Map<string, string>,
 ): Promise<Map<string, string>> {
-  for (const key of keys) entries.delete(key)
-  const answer = await socket.sendAll([...keys].map((key) => `get map ${path} ${key}`))
+  const changes = [...lines].map(([key, line]) => commandFor(path, key, line))
+  const questions = [...lines.keys()].map((key) => `get map ${path} ${key}`)
+  const answer = await socket.sendAll([...changes, ...questions])
+  if (answer.match(ABOUT_ONE)?.length !== lines.size)
+    throw new HaproxySocketError(`HAProxy didn't say what it holds of ${path}`)
+  for (const key of lines.keys()) entries.delete(key)
   for (const [, key = '', value = ''] of answer.matchAll(/ key="([^"]*)", value="([^"]*)"/g))
     entries.set(key, value)
   return entries
 }
+
+/** How the answer to `get map` begins, whether there is such a key or not. */
+const ABOUT_ONE = /^type=/gm
 
 /** Additions first, so that nothing that stays wanted is ever away. */
 function differences(held: Entries, wanted: Entries, keys: Iterable<string>): MapChange['lines'] {
@@ -169,12 +181,12 @@ function commandFor(
   return `${before === undefined ? 'add' : 'set'} map ${path} ${key} ${after}`
 }
 
-/** Visitors meet the old map or the new one, never a part. */
+/** Visitors meet the old map or the new one, never a part. @returns the map as HAProxy holds it then */
 async function replaceMap(
   socket: HaproxySocket,
   path: string,
   wanted: Iterable<readonly [string, string]>,
-): Promise<void> {
+): Promise<Map<string, string>> {
   const answer = await socket.send(`prepare map ${path}`)
   const version = /version created: (\d+)/.exec(answer)?.[1]
   if (!version) throw new HaproxySocketError(`HAProxy did not prepare ${path}: ${answer.trim()}`)
@@ -190,4 +202,5 @@ async function replaceMap(
   }
   if (payload !== '') await socket.send(head + payload)
   await socket.send(`commit map @${version} ${path}`)
+  return parseMap(path, await socket.send(`show map ${path}`))
 }

@@ -1,6 +1,7 @@
 import { inSections } from '@postern/render/resolved-route'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeRealCertificate } from '../../../../test/certificate.ts'
+import { watchReads } from '../../../../test/factories.ts'
 import {
   type HaproxyLab,
   makeConsoleRoute,
@@ -56,6 +57,29 @@ describe('with 5,000 routes', () => {
     expect((await visit({ port: lab.httpsPort, host: 'moved-s3000.example.com' })).status).toBe(404)
     expect(await lab.pid()).toBe(pid)
   })
+})
+
+test('a quick change reads no rows of the sections that are as before', async () => {
+  const driver = await lab.open()
+  const own = await makeRealCertificate(0, [PUBLIC_HOST])
+  const settings = { publicHost: PUBLIC_HOST, signInKeys: [] }
+  const wanted = { certificates: [own], settings, signIns: new Map(), isQuick: true }
+  const sections = inSections(makeRoutes(1000))
+  const seen = new Set<number>()
+  for (const [name, routes] of sections)
+    sections.set(
+      name,
+      routes.map((route) => watchReads(route, () => seen.add(route.id))),
+    )
+  expect(await driver.apply({ ...wanted, routes: sections })).toEqual([])
+  const [name = '', [first = makeConsoleRoute(), ...others] = []] = [...sections][1] ?? []
+  const next = new Map(sections).set(name, [{ ...first, domain: 'moved.example.com' }, ...others])
+  seen.clear()
+  expect(await driver.apply({ ...wanted, routes: next })).toEqual([])
+  expect((await visit({ port: lab.httpsPort, host: 'moved.example.com' })).status).toBe(200)
+  for (const route of others) seen.delete(route.id)
+  // One tells which kind of rows a section has.
+  expect(seen.size).toBeLessThanOrEqual(sections.size)
 })
 
 describe('1,000 new certificates', () => {

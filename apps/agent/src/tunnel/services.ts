@@ -1,0 +1,58 @@
+import { messageOf } from '@postern/host/errors'
+import type { Exec } from '@postern/host/exec'
+import { AgentError } from '../errors.ts'
+import type { Wanted } from '../wanted.ts'
+import { createTable, listDroppingChains } from './nft.ts'
+import { renderServiceTable, serviceTable } from './service-table.ts'
+
+/** What of this machine the edge reaches: exactly the published ports, on 127.0.0.1 too. */
+export function createServices(exec: Exec, name: string) {
+  const table = createTable(exec, serviceTable(name))
+
+  async function remove(): Promise<void> {
+    await routeToLoopback(exec, name, false)
+    await table.remove()
+  }
+
+  return {
+    /** @returns what could not be done, in words. */
+    async apply({ targets, addresses, gateway }: Wanted): Promise<string[]> {
+      if (!targets) {
+        await remove()
+        return []
+      }
+      const isAny = targets.tcp.length + targets.udp.length > 0
+      try {
+        // The table is what keeps everything else off the loopback network.
+        await table.apply(renderServiceTable(name, { targets, addresses, gateway }))
+        await routeToLoopback(exec, name, isAny)
+      } catch (error) {
+        await routeToLoopback(exec, name, false)
+        return [`${PLAIN_WAY}: ${messageOf(error)}`]
+      }
+      return isAny ? await listFirewallProblems(exec, name) : []
+    },
+    remove,
+  }
+}
+
+const PLAIN_WAY = "Services reach only programs that listen on the tunnel's address, not those on 127.0.0.1"
+
+/** Lets packets that came through the tunnel go to 127.0.0.1. Of our own interface, with which it ends. */
+async function routeToLoopback(exec: Exec, name: string, isOn: boolean): Promise<void> {
+  const path = `/proc/sys/net/ipv4/conf/${name}/route_localnet`
+  const wanted = isOn ? '1' : '0'
+  const found = (await exec.readFile(path))?.trim()
+  if (found === undefined || found === wanted) return
+  const { code, stderr } = await exec.run('tee', [path], { input: wanted })
+  if (code !== 0) throw new AgentError('failed', stderr.trim())
+}
+
+async function listFirewallProblems(exec: Exec, name: string): Promise<string[]> {
+  const dropping = await listDroppingChains(exec, 'input', name)
+  return dropping.map(
+    (chain) =>
+      `A firewall on this machine (nftables chain ${chain}) drops incoming packets unless a rule allows them. ` +
+      `Allow packets that come in through ${name}`,
+  )
+}

@@ -1,0 +1,148 @@
+import type { EdgeMessage, ServiceCount } from '@postern/contract/edge'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Logger } from 'pino'
+import type { Database, LiveDatabase } from '../../db/schema.ts'
+import { MINUTE } from './times.ts'
+
+export type CountsMessage = Extract<EdgeMessage, { type: 'counts' }>
+
+/** Takes what edges counted into the database of figures, each count once. */
+export interface Counts {
+  /** @returns the number up to which counts of this ledger are stored now */
+  receive(edgeId: number, message: CountsMessage): Promise<number>
+  /** Forgets all that services carried which are no more. What stays nobody sees, and age takes it away. */
+  remove(services: readonly number[]): Promise<void>
+  close(): Promise<void>
+}
+
+interface Parts {
+  db: Kysely<Database>
+  liveDb: Kysely<LiveDatabase>
+  log: Logger
+  clock(): number
+}
+
+/** Services that are forgotten with one statement. */
+const AT_ONCE = 200
+
+export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
+  // A service that is deleted meanwhile would come back: one after the other.
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = last.then(task)
+    last = turn.catch(() => undefined)
+    return turn
+  }
+  return {
+    receive: (edgeId, message) =>
+      inTurn(async () => {
+        const known = await listKnown(db, message.counts)
+        const counts = message.counts.filter(([service]) => known.has(service))
+        // A clock that is ahead must not make figures that nobody sees and nothing clears away.
+        const minute = Math.min(message.minute, Math.floor(clock() / MINUTE))
+        return await liveDb.transaction().execute(async (tx) => {
+          const { ledger, seq } = message
+          const stored = await findSeq(tx, edgeId, ledger)
+          if (seq <= stored) return stored
+          await store(tx, minute, counts)
+          await writeSeq(tx, edgeId, ledger, seq)
+          return seq
+        })
+      }),
+    remove: (services) =>
+      inTurn(async () => {
+        for (let start = 0; start < services.length; start += AT_ONCE)
+          await forget(liveDb, services.slice(start, start + AT_ONCE))
+      }).catch((err: unknown) => log.warn({ err }, 'the figures of deleted services could not be removed')),
+    close: () => inTurn(async () => undefined),
+  }
+}
+
+async function listKnown(db: Kysely<Database>, counts: readonly ServiceCount[]): Promise<Set<number>> {
+  if (counts.length === 0) return new Set()
+  const ids = counts.map(([service]) => service)
+  const rows = await db.selectFrom('services').select('id').where('id', 'in', ids).execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function findSeq(tx: Transaction<LiveDatabase>, edgeId: number, ledger: string): Promise<number> {
+  const row = await tx.selectFrom('ledgers').selectAll().where('edge_id', '=', edgeId).executeTakeFirst()
+  return row?.ledger === ledger ? row.seq : 0
+}
+
+async function writeSeq(
+  tx: Transaction<LiveDatabase>,
+  edge_id: number,
+  ledger: string,
+  seq: number,
+): Promise<void> {
+  await tx
+    .insertInto('ledgers')
+    .values({ edge_id, ledger, seq })
+    .onConflict((conflict) => conflict.column('edge_id').doUpdateSet({ ledger, seq }))
+    .execute()
+}
+
+async function store(
+  tx: Transaction<LiveDatabase>,
+  minute: number,
+  counts: readonly ServiceCount[],
+): Promise<void> {
+  if (counts.length === 0) return
+  const rows = counts.map(([service, connections, received, sent]) => ({
+    service,
+    minute,
+    connections,
+    received,
+    sent,
+  }))
+  const sum = (column: 'connections' | 'received' | 'sent') =>
+    sql<number>`min(counts.${sql.ref(column)} + excluded.${sql.ref(column)}, ${Number.MAX_SAFE_INTEGER})`
+  await tx
+    .insertInto('counts')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['service', 'minute']).doUpdateSet({
+        connections: sum('connections'),
+        received: sum('received'),
+        sent: sum('sent'),
+      }),
+    )
+    .execute()
+}
+
+async function forget(liveDb: Kysely<LiveDatabase>, services: readonly number[]): Promise<void> {
+  await liveDb.transaction().execute(async (tx) => {
+    await tx.deleteFrom('counts').where('service', 'in', services).execute()
+    // By the whole key: all rows of other services lie between theirs.
+    for (const [table, column] of TIMES) {
+      const times = await listTimes(tx, table)
+      if (times.length === 0) continue
+      await tx
+        .deleteFrom(table)
+        .where(sql.ref(column), 'in', times)
+        .where('service', 'in', services)
+        .execute()
+    }
+  })
+}
+
+const TIMES = [
+  ['minutes', 'hour'],
+  ['hours', 'day'],
+] as const
+
+/** The hours, or days, from the first to the last of a table: some dozens. */
+export async function listTimes(db: Kysely<LiveDatabase>, table: 'minutes' | 'hours'): Promise<number[]> {
+  const column = sql.raw(table === 'minutes' ? 'hour' : 'day')
+  // Each by itself, or SQLite would read the whole table.
+  const end = (name: 'min' | 'max') => sql`(SELECT ${sql.raw(name)}(${column}) FROM ${sql.table(table)})`
+  const { rows } = await sql<{
+    first: number | null
+    last: number | null
+  }>`SELECT ${end('min')} AS first, ${end('max')} AS last`.execute(db)
+  const { first = null, last = null } = rows[0] ?? {}
+  return first === null || last === null
+    ? []
+    : Array.from({ length: last - first + 1 }, (_, index) => first + index)
+}

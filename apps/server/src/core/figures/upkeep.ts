@@ -1,0 +1,62 @@
+import { setImmediate as pause } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import type { LiveDatabase } from '../../db/schema.ts'
+import { dropHours, isLarger, packCounts, sumMinutes } from './steps.ts'
+import { DAY, HOUR, KEPT_DAYS, KEPT_HOURS, MINUTE } from './times.ts'
+
+/** Keeps the figures small: packs what came in, turns minutes into hours, and drops what is too old. */
+export interface Upkeep {
+  /** All that is due, in steps between which others have their turn. */
+  run(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Parts {
+  liveDb: Kysely<LiveDatabase>
+  log: Logger
+  clock(): number
+  /** Beyond it minutes become hours early. */
+  maxBytes?: number
+}
+
+/** Packing takes as long for one minute of a service as for ten. */
+const PACK_EVERY = 10
+const MAX_BYTES = 190 * 1024 * 1024
+
+export function createUpkeep({ liveDb, log, clock, maxBytes = MAX_BYTES }: Parts): Upkeep {
+  let running: Promise<void> | undefined
+  let isClosed = false
+  /** @param step whether there is more to do */
+  const repeat = async (step: () => Promise<boolean>) => {
+    while (!isClosed && (await step())) await pause()
+  }
+  const runAll = async () => {
+    const now = clock()
+    const minute = Math.floor(now / MINUTE / PACK_EVERY) * PACK_EVERY
+    const place = { service: 0 }
+    await repeat(() => packCounts(liveDb, minute, place))
+    await repeat(() => sumMinutes(liveDb, Math.floor(now / HOUR) - KEPT_HOURS))
+    await repeat(() => dropHours(liveDb, Math.floor(now / DAY) - KEPT_DAYS))
+    await repeat(async () => (await isLarger(liveDb, maxBytes)) && (await shrink(Math.floor(now / HOUR))))
+  }
+  const shrink = async (hour: number) =>
+    (await sumMinutes(liveDb, hour)) || (await dropHours(liveDb, Math.floor((hour * HOUR) / DAY)))
+  const run = () => {
+    running ??= runAll().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+  const timer = setInterval(() => {
+    run().catch((err: unknown) => log.warn({ err }, 'the figures could not be packed'))
+  }, MINUTE).unref()
+  return {
+    run,
+    async close() {
+      isClosed = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}

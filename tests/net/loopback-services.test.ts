@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { CreatedNode } from '@postern/contract/nodes'
+import type { HttpService, TcpService } from '@postern/contract/services'
+import { type Agent, agentOn } from '@postern/testkit/agent'
+import type { Running } from '@postern/testkit/exec'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const WORD = fileURLToPath(new URL('../../packages/testkit/src/programs/word.ts', import.meta.url))
+const DNS_VISITOR = fileURLToPath(new URL('../../apps/edge/test/udp-visitor.ts', import.meta.url))
+
+/** All programs of the node listen on 127.0.0.1 only, as most do unless they are told otherwise. */
+let lab: Lab
+let installation: Installation
+let agent: Agent
+let node: CreatedNode
+let dir: string
+let echo: Running
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  dir = `${installation.dataDir}/upstreams`
+  echo = await startEcho(lab.site, dir, 8080, '127.0.0.1')
+  await startListening(lab.site, REDIS, dir, 'redis', 6379)
+  await startListening(lab.site, DNSMASQ, dir, 'dnsmasq', 53)
+  for (const [address, port] of [
+    ['127.0.0.1', 9001],
+    ['0.0.0.0', 9002],
+  ] as const) {
+    const word = [process.execPath, WORD, 'say', 'tcp', address, String(port), 'private']
+    await startListening(lab.site, word, dir, `private-${port}`, port)
+  }
+  node = await installation.api.createNode({ name: 'office' })
+  agent = agentOn(lab.site, installation)
+  await agent.connect(node.token)
+})
+afterAll(async () => {
+  await installation?.close()
+  await lab?.close()
+})
+
+const REDIS = ['redis-server', '--port', '6379', '--bind', '127.0.0.1', '--requirepass', 'x', '--save', '']
+const DNSMASQ = [
+  ...['dnsmasq', '--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root'],
+  ...['--pid-file=', '--listen-address=127.0.0.1', '--bind-interfaces', '--host-record=a.test,192.0.2.7'],
+]
+
+async function publishHttp(domain: string, backendPort: number): Promise<HttpService> {
+  const { api } = installation
+  await api.createDomain({ domain })
+  return await api.publish(node.id, { name: domain, domain, backendPort })
+}
+
+const statusOf = async (domain: string) => (await visit(lab.visitor, `https://${domain}/`)).status
+const phaseOf = async (service: HttpService | TcpService) =>
+  (await installation.api.getService(service)).state.phase
+
+async function ask(from: Host, host: string, port: number): Promise<string> {
+  return (await from.must(process.execPath, WORD, 'ask', 'tcp', host, String(port))).trim()
+}
+
+test('an HTTP service reaches a program on 127.0.0.1', async () => {
+  const service = await publishHttp('web.example.com', 8080)
+  await until('the answer', async () => (await statusOf('web.example.com')) === 200)
+  await until('the row', async () => (await phaseOf(service)) === 'live')
+})
+
+test('a TCP service does, and a UDP service too', async () => {
+  const { api } = installation
+  const redis = await api.publishPort(node.id, { name: 'redis', backendPort: 6379 })
+  const dns = await api.publishPort(node.id, { name: 'dns', proto: 'udp', backendPort: 53 })
+  const ping = ['redis-cli', '-h', lab.server.address, '-p', String(redis.port), '-a', 'x', 'ping']
+  await until('redis', async () => (await lab.visitor.run(...ping)).stdout === 'PONG\n')
+  const query = ['dns', lab.server.address, String(dns.port), 'a.test', '1']
+  await until('the name server', async () =>
+    Number((await lab.visitor.run(process.execPath, DNS_VISITOR, ...query)).stdout),
+  )
+})
+
+test('nothing else of the node is reached, not even from the server', async () => {
+  expect(await ask(lab.site, '127.0.0.1', 9001)).toContain('private')
+  expect(await ask(lab.site, node.address, 9002)).toContain('private')
+  const ports = [9001, 9002, 22]
+  const answers = await Promise.all(ports.map((port) => ask(lab.server, node.address, port)))
+  expect(answers).toEqual(ports.map(() => 'silence'))
+  expect(JSON.parse((await agent.run('status', '--json')).stdout)).toMatchObject({ notes: [] })
+})
+
+test('a program that stops and comes back, elsewhere too, is on its row and with its visitors', async () => {
+  const service = await publishHttp('moving.example.com', 8080)
+  const untilAnswered = () => until('200', async () => (await statusOf('moving.example.com')) === 200)
+  await untilAnswered()
+  await echo.stop()
+  await until('the failure', async () => (await statusOf('moving.example.com')) === 503)
+  await until('the row', async () => (await phaseOf(service)) === 'unanswered')
+  echo = await startEcho(lab.site, dir, 8080, node.address)
+  await untilAnswered()
+  await until('the row', async () => (await phaseOf(service)) === 'live')
+  await echo.stop()
+  echo = await startEcho(lab.site, dir, 8080, '0.0.0.0')
+  await untilAnswered()
+})
+
+test('a service that is disabled closes its port on the node', async () => {
+  const { api } = installation
+  const service = await api.publishPort(node.id, { name: 'short', backendPort: 9001 })
+  await until('the port to open', async () => (await ask(lab.server, node.address, 9001)) !== 'silence')
+  await api.setEnabled(service, false)
+  await until('the port to close', async () => (await ask(lab.server, node.address, 9001)) === 'silence')
+})
+
+test('a killed agent leaves the traffic alone, and disconnecting leaves nothing', async () => {
+  expect(await lab.site.must('nft', 'list', 'tables')).toContain('postern_services_')
+  const daemons = (await lab.site.listPids()).filter(isDaemon)
+  expect(daemons).toHaveLength(1)
+  for (const pid of daemons) process.kill(pid, 'SIGKILL')
+  expect(await statusOf('web.example.com')).toBe(200)
+  expect((await agent.run('disconnect')).code).toBe(0)
+  expect(await lab.site.must('nft', 'list', 'ruleset')).toBe('')
+})
+
+function isDaemon(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0run\0')
+}
