@@ -32,6 +32,7 @@ const SETS = {
     pgrep: 'procps',
     'systemd-analyze': 'systemd',
     'redis-server': 'redis-server',
+    psql: 'postgresql',
     sshd: 'openssh-server',
     ssh: 'openssh-client',
   },
@@ -44,6 +45,7 @@ const SERVICES = {
   nftables: 'nftables',
   nginx: 'nginx',
   'openssh-server': 'ssh',
+  postgresql: 'postgresql',
   'prometheus-node-exporter': 'prometheus-node-exporter',
   'redis-server': 'redis-server',
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
 import { agentOn } from '@postern/testkit/agent'
@@ -48,6 +48,23 @@ function startRedis() {
     dir,
   ]
   return startListening(lab.lan, ['redis-server', ...options], dir, 'redis', 6379)
+}
+
+/** It runs as its own user, who alone may have made its files. */
+async function startPostgres() {
+  const [version = ''] = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a))
+  const as = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', 'env', '-C', '/']
+  const program = (name: string) => [
+    ...as,
+    `/usr/lib/postgresql/${version}/bin/${name}`,
+    '-D',
+    `${dir}/postgres`,
+  ]
+  await must(['install', '-d', '-o', 'postgres', '-g', 'postgres', `${dir}/postgres`])
+  await must([...program('initdb'), '--auth=trust', '--no-sync'], { timeoutMs: 60_000 })
+  appendFileSync(`${dir}/postgres/pg_hba.conf`, 'host all all 192.168.7.0/24 trust\n')
+  const options = ['-h', '0.0.0.0', '-k', '', '-c', 'fsync=off']
+  return await startListening(lab.lan, [...program('postgres'), ...options], dir, 'postgres', 5432)
 }
 
 async function startSsh() {
@@ -105,6 +122,17 @@ test('Redis on a host behind the gateway answers', async () => {
     return stdout || undefined
   })
   expect(answer).toBe('PONG\n')
+})
+
+test('PostgreSQL on a host behind the gateway answers, also with many rows', async () => {
+  await startPostgres()
+  const { port } = await publish({ name: 'postgres', backendPort: 5432 }, '192.168.7.20')
+  const ask = (query: string) =>
+    visitor('psql', '-h', lab.server.address, '-p', String(port), '-U', 'postgres', '-Atc', query)
+  await until('an answer', async () => (await ask('SELECT 1')).stdout === '1\n')
+  const { stdout } = await ask("SELECT i, repeat('x', 100) FROM generate_series(1, 50000) AS i")
+  expect(stdout.trim().split('\n')).toHaveLength(50_000)
+  expect(stdout).toMatch(/\n50000\|x{100}\n$/)
 })
 
 test('SSH: a command, and 64 MB each way that arrive as they were', async () => {
