@@ -3,6 +3,7 @@ import { measureChanges } from './groups/changes.ts'
 import { startFullInstallation } from './groups/full-installation.ts'
 import { startFullServers } from './groups/full-servers.ts'
 import { measureLists } from './groups/lists.ts'
+import { measureLog } from './groups/log.ts'
 import { measureBesideNginx } from './groups/nginx.ts'
 import { measureProxy } from './groups/proxy.ts'
 import { measureState } from './groups/state.ts'
@@ -40,8 +41,9 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
     say('Sending requests …')
     const requests = await measureProxy(full, effort)
     const besideNginx = await measureBesideNginx(full, effort)
+    const log = await measureLog(full, effort)
     say('Sending bytes …')
-    return [...changes, ...requests, ...besideNginx, ...(await measureTransfers(full, effort))]
+    return [...changes, ...requests, ...besideNginx, log, ...(await measureTransfers(full, effort))]
   } finally {
     await full.close()
   }

@@ -1,3 +1,4 @@
+import { costMs } from '@postern/testkit/time'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explainStart } from '../process/process.ts'
@@ -209,4 +210,15 @@ describe('a start that failed', () => {
   ])('%j', (output, words) => {
     expect(explainStart(output)).toBe(words)
   })
+})
+
+test('a line that nobody reads costs less than half of one that is put into words', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, index) => lineOf(`200|1234|14|--|0|-|-|GET /${index}`))
+  const parse = () => lines.map((line) => parseLogLine(line, secret)?.log)
+  const costs: Record<'parsed' | 'read', number[]> = { parsed: [], read: [] }
+  for (let round = 0; round < 9; round++) {
+    costs.parsed.push(await costMs(parse))
+    costs.read.push(await costMs(() => parse().map((log) => log?.text)))
+  }
+  expect(Math.min(...costs.parsed) * 2).toBeLessThan(Math.min(...costs.read))
 })

@@ -33,7 +33,8 @@ export function createLogListener(paths: HaproxyPaths, user: number): LogListene
   const logs: HaproxyLogs = new EventEmitter()
   const sockets = new Set<Socket>()
   let secret = ''
-  const server = createServer((socket) => {
+  // What comes in a pause waits in the kernel, as one piece.
+  const server = createServer({ highWaterMark: 1 }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     // HAProxy connects again by itself.
@@ -83,15 +84,21 @@ function tryListen(server: Server, port: number): Promise<number | undefined> {
   })
 }
 
-/** HAProxy writes each line by itself: to wake up for each costs more than all that is done with it. */
-const READ_EVERY = 20
-/** Of what one read gives at most, 64 kB: there is more at once. */
-const MUCH = 48 * 1024
+/** In ms. HAProxy writes each line by itself: to wake up for each costs more than all that is done with it. */
+export const READ_EVERY = 100
 const NEWLINE = 10
 
 function receive(socket: Socket, logs: HaproxyLogs, secret: string): void {
   let pending: Buffer = Buffer.alloc(0)
   let counter: number | undefined
+  let isPauseDue = false
+  const rest = () => {
+    socket.pause()
+    setTimeout(() => {
+      isPauseDue = false
+      socket.resume()
+    }, READ_EVERY)
+  }
   socket.on('data', (chunk: Buffer) => {
     const text = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk
     let start = 0
@@ -101,9 +108,10 @@ function receive(socket: Socket, logs: HaproxyLogs, secret: string): void {
       start = end + 1
     }
     pending = text.length - start > MAX_PENDING ? Buffer.alloc(0) : text.subarray(start)
-    if (chunk.length > MUCH) return
-    socket.pause()
-    setTimeout(() => socket.resume(), READ_EVERY)
+    if (isPauseDue) return
+    isPauseDue = true
+    // First all that the kernel has.
+    setImmediate(rest)
   })
 }
 
