@@ -8,6 +8,8 @@ import type { Effort } from '../sizes.ts'
 import type { FullInstallation } from './full-installation.ts'
 
 const PORT = 7000
+/** What is compared is nearly the same, and each round differs by as much. */
+const MORE_ROUNDS = 2
 
 /** Of a download and an upload of as many bytes, in ms for each MB. */
 interface Cost {
@@ -22,7 +24,7 @@ export async function measureTransfers(full: FullInstallation, effort: Effort): 
   const port = await publish(full)
   const heavy: Cost[] = []
   const light: Cost[] = []
-  for (let round = 0; round < effort.loads; round++) {
+  for (let round = 0; round < effort.loads + MORE_ROUNDS; round++) {
     heavy.push(await costOf(full, lab.visitor, lab.server.address, port, effort.transferBytes))
     light.push(await costOf(full, lab.server, node.address, PORT, effort.transferBytes))
   }
