@@ -34,6 +34,17 @@ describe('creating a node', () => {
     const ready = page.getByRole('dialog', { name: 'Your Node is Ready' })
     await ready.waitFor()
     await visit.expectAccessible()
+    for (const text of [
+      'Recommended',
+      'This token is visible only once. Store it securely.',
+      'The token is stored on the machine when the command has run.',
+      "If you lose it, generate a new one on the node's page.",
+      'Configuring postern...',
+      'Connecting node...',
+      'Connection established!',
+    ])
+      await ready.getByText(text).first().waitFor()
+    await expect(ready.getByLabel('Node token', { exact: true })).toHaveAttribute('readonly')
     const token = await ready.getByLabel(/token/i).first().inputValue()
     expect(token).toMatch(/^ptn_\S{30,}$/)
     await page.keyboard.press('Escape')
@@ -53,6 +64,11 @@ describe('creating a node', () => {
     const shown = await ready.innerText()
     expect(shown).toContain('--token=SECRET')
     expect(shown).not.toContain(token)
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      ready.getByRole('button', { name: 'Download Configuration' }).click(),
+    ])
+    expect(file.suggestedFilename()).toBe('postern-office.conf')
     await ready.getByRole('button', { name: 'Got it!' }).click()
     await row(page, 'office').waitFor()
     visit.expectNoComplaints()

@@ -48,6 +48,11 @@ function startNameServer(dir: string): void {
   lab.lan.start(['dnsmasq', ...fixed, '--pid-file=', ...records], { logFile: `${dir}/dnsmasq.log` })
 }
 
+async function untilLive(made: TcpService): Promise<void> {
+  const isLive = async () => (await installation.api.getService(made)).state.phase === 'live'
+  await until('the service to be live', isLive)
+}
+
 async function untilPhase(phase: string): Promise<void> {
   await until(`the service to be ${phase}`, async () => {
     service = await installation.api.getService(service)
@@ -65,6 +70,27 @@ test('a name server behind a gateway answers visitors by the tunnel, also with 1
   expect(service).toMatchObject({ publicAccess: `udp://${lab.server.address}:${service.port}`, proto: 'udp' })
   await until('a short answer', async () => (await ask('a.test', 1)) > 0)
   await until('a long answer', async () => (await ask('big.test', 16)) > 1600)
+})
+
+test('a program that holds many flows has each of them answered, and goes on with all', async () => {
+  const dir = `${installation.dataDir}/upstreams`
+  // It answers with where the flow came from, which no two flows share.
+  const echo = `const socket = require('node:dgram').createSocket('udp4').bind(7001)
+    socket.on('message', (_, { address, port }) => socket.send(address + ' ' + port, port, address))`
+  lab.lan.start([process.execPath, '-e', echo], { logFile: `${dir}/echo.log` })
+  const form = { name: 'flows', proto: 'udp' as const, backendHost: '192.168.7.20', backendPort: 7001 }
+  const { port } = await installation.api.publishPort(node.id, form)
+  const asks = ['keep', lab.server.address, String(port), lab.visitor.address, '500']
+  const program = lab.visitor.start([process.execPath, VISITOR, ...asks], { logFile: `${dir}/flows.log` })
+  // The last line says how many have had an answer in the last three seconds, and all answers.
+  const last = () => program.output().trim().split('\n').at(-1) ?? ''
+  const all = await until('500 flows', () => last().startsWith('500 ') && last())
+  expect(new Set(all.slice('500 '.length).split(',')).size).toBe(500)
+  const other = await installation.api.publishPort(node.id, { ...form, name: 'other', backendPort: 53 })
+  await untilLive(other)
+  // A flow that had ended would have begun again from another port.
+  await until('the same 500 flows', () => last() === all)
+  await program.stop()
 })
 
 test('its log has a line at the start and one at the end, and a disabled service answers nobody', async () => {
