@@ -33,6 +33,15 @@ export const EndingCertificate = z.object({
 })
 export type EndingCertificate = z.infer<typeof EndingCertificate>
 
+/** The root of the installation's own authority, as people import it: good for its names as they are now. */
+export const RootCertificate = z.object({
+  name: z.string(),
+  /** SHA-256 in the form that browsers show: `AB:CD:…` */
+  fingerprint: z.string(),
+  notAfter: f.time,
+})
+export type RootCertificate = z.infer<typeof RootCertificate>
+
 export const DomainQuery = z.strictObject({
   ...pageQuery,
   search: searchText,

@@ -5,6 +5,7 @@ import { createConfigurationReader } from '../daemon/configuration.ts'
 import { createDaemon } from '../daemon/daemon.ts'
 import { createEndpoint, listAddresses } from '../daemon/endpoint.ts'
 import { isAnswering, probePorts } from '../daemon/health.ts'
+import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
 import { createTrust } from '../daemon/trust.ts'
@@ -16,6 +17,7 @@ import {
   type Credentials,
   findCredentials,
   findLastGood,
+  writeCredentials,
   writeDaemonStatus,
   writeLastGood,
 } from '../store.ts'
@@ -59,6 +61,11 @@ async function runDaemon(context: Context, paths: AgentPaths, credentials: Crede
   const { exec, now, random, version } = context
   const server = new URL(credentials.url)
   const access = { url: server, token: credentials.token, trust: createTrust(credentials.ca) }
+  const log = createLog(context.io.out, 1, now)
+  const roots = followRoots(access, credentials.ca, {
+    save: (ca) => writeCredentials(paths, { ...credentials, ca }),
+    log,
+  })
   const configuration = createConfigurationReader({
     client: createServerClient(access),
     publicKey: credentials.publicKey,
@@ -82,12 +89,13 @@ async function runDaemon(context: Context, paths: AgentPaths, credentials: Crede
     writeStatus: (status) => writeDaemonStatus(paths, status),
     now,
     random,
-    log: createLog(context.io.out, 1, now),
+    log,
   })
   const socket = openServerSocket(access, { onHint: () => daemon.hint(), random })
   try {
     await daemon.run(context.signal)
   } finally {
     socket.close()
+    roots.stop()
   }
 }

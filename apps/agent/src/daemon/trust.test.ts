@@ -4,9 +4,10 @@ import { createServer, type Server } from 'node:https'
 import { tmpdir } from 'node:os'
 import { createExec } from '@postern/host/exec'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { followRoots } from './roots.ts'
 import { createServerClient } from './server-client.ts'
 import { openServerSocket } from './server-socket.ts'
-import { createTrust, fetchAuthority } from './trust.ts'
+import { createTrust, fetchAuthority, findNewerRoots } from './trust.ts'
 
 const directory = mkdtempSync(`${tmpdir()}/postern-trust-`)
 const exec = createExec()
@@ -47,12 +48,12 @@ afterEach(() => server?.close())
 afterAll(() => rmSync(directory, { recursive: true }))
 
 /** Answers everything with the authority that it claims to be of. */
-function serve(leaf: string, authority = 'ours'): Promise<URL> {
+function serve(leaf: string, authority = 'ours', roots = [authority]): Promise<URL> {
   heard = []
   const chain = read(`${leaf}.crt`) + read(`${authority}.crt`)
   const listening = createServer({ key: read(`${leaf}.key`), cert: chain }, (request, response) => {
     heard.push(`${request.url} ${request.headers.authorization ?? ''}`.trim())
-    response.end(read(`${authority}.crt`))
+    response.end(roots.map((root) => read(`${root}.crt`)).join(''))
   })
   listening.on('upgrade', (request, socket) => {
     heard.push(`${request.url} ${request.headers.authorization ?? ''}`.trim())
@@ -84,6 +85,56 @@ test('a leaf of the pinned authority is trusted', async () => {
 test('an authority of the same name is not the pinned one', async () => {
   const url = await serve('foreign', 'other')
   await expect(fetchAuthority(url, fingerprint())).rejects.toThrow('another certificate authority')
+})
+
+test('of two roots that a server shows, the one with the fingerprint is trusted, wherever it stands', async () => {
+  for (const roots of [
+    ['ours', 'other'],
+    ['other', 'ours'],
+  ]) {
+    const url = await serve('good', 'ours', roots)
+    expect(await fetchAuthority(url, fingerprint())).toBe(read('ours.crt'))
+    server?.close()
+  }
+})
+
+test('a renewed root is learned from who proves to know the old one, and trusted from then on', async () => {
+  const ours = read('ours.crt')
+  expect(await findNewerRoots(await serve('good'), ours)).toBeUndefined()
+  server?.close()
+  const roots = await findNewerRoots(await serve('good', 'ours', ['ours', 'other']), ours)
+  server?.close()
+  expect(roots).toBe(ours + read('other.crt'))
+  const renewed = await serve('foreign', 'other', ['other'])
+  const client = createServerClient({ url: renewed, token: 'secret', trust: createTrust(roots ?? '') })
+  await expect(client.getConfig()).rejects.toThrow('does not answer like a Postern server')
+  // What was learned is not learned again, and what is over is kept: it does no harm.
+  expect(await findNewerRoots(renewed, roots ?? '')).toBeUndefined()
+})
+
+test('a running agent stores what it learned, and uses it without a restart', async () => {
+  const url = await serve('good', 'ours', ['ours', 'other'])
+  const ours = read('ours.crt')
+  const access = { url, token: 'secret', trust: createTrust(ours) }
+  const saved: string[] = []
+  const save = async (ca: string) => void saved.push(ca)
+  const roots = followRoots(access, ours, { save, log: () => undefined })
+  await roots.look()
+  await roots.look()
+  roots.stop()
+  expect(saved).toEqual([ours + read('other.crt')])
+  server?.close()
+  access.url = await serve('foreign', 'other')
+  await expect(createServerClient(access).getConfig()).rejects.toThrow('does not answer like a Postern')
+  expect(heard).toEqual(['/api/agent/config Bearer secret'])
+})
+
+test('who is not trusted teaches no root, and an authority of a file is never replaced', async () => {
+  const stranger = await serve('foreign', 'other', ['ours', 'other'])
+  await expect(findNewerRoots(stranger, read('ours.crt'))).rejects.toThrow('Cannot reach the server')
+  server?.close()
+  const behindCompany = await serve('good', 'ours', ['other'])
+  expect(await findNewerRoots(behindCompany, read('ours.crt'))).toBeUndefined()
 })
 
 test.each([

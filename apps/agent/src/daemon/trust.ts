@@ -33,32 +33,42 @@ export function parseFingerprint(text: string): string {
 
 /**
  * The authority of a server that signs its own certificate. It may come from anyone: it is trusted only when its
- * fingerprint is the one that the person copied from the console.
+ * fingerprint is the one that the person copied from the console. A server that has renewed its root shows both.
  */
 export async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
-  const body = await fetchUnverified(new URL('/install/ca.crt', url))
-  const certificate = parseCertificate(body)
-  const found = `sha256:${createHash('sha256').update(certificate.raw).digest('hex')}`
-  if (found === fingerprint) return certificate.toString()
+  const shown = parseCertificates(await fetchRoots(url, 'anyone'))
+  const known = shown.find((certificate) => fingerprintOf(certificate) === fingerprint)
+  if (known) return known.toString()
   throw new AgentError(
     'certificate',
-    `${url.host} has another certificate authority than the fingerprint says (${found}). Either the fingerprint ` +
+    `${url.host} has another certificate authority than the fingerprint says ` +
+      `(${shown.map(fingerprintOf).join(', ')}). Either the fingerprint ` +
       'belongs to another server, or the connection may be intercepted. Nothing was sent.',
   )
 }
 
-async function fetchUnverified(url: URL): Promise<string> {
+/**
+ * The roots of a server that has renewed its own, told by a connection that the held one vouches for.
+ * @param held PEM of those that are trusted
+ * @returns PEM of all of them; undefined when there is nothing new, or the held one is of another authority
+ */
+export async function findNewerRoots(url: URL, held: string): Promise<string | undefined> {
+  const shown = parseCertificates(await fetchRoots(url, createTrust(held)))
+  const known = parseCertificates(held).map(fingerprintOf)
+  const isNew = shown.map((root) => !known.includes(fingerprintOf(root)))
+  // Of a file that the person gave, the person knows.
+  const isOurs = isNew.includes(false)
+  return isOurs && isNew.includes(true) ? shown.join('') : undefined
+}
+
+async function fetchRoots(url: URL, trust: SecureContext | 'anyone'): Promise<string> {
+  const address = new URL('/install/ca.crt', url)
   try {
-    const answer = await request(url, {
-      method: 'GET',
-      trust: 'anyone',
-      timeoutMs: 15_000,
-      maxBytes: 65_536,
-    })
+    const answer = await request(address, { method: 'GET', trust, timeoutMs: 15_000, maxBytes: 65_536 })
     if (answer.status === 200) return answer.body
     throw new AgentError(
       'server-answer',
-      `${url} answered ${answer.status}. Check that --url is a Postern server`,
+      `${address} answered ${answer.status}. Check that --url is a Postern server`,
     )
   } catch (error) {
     if (error instanceof AgentError) throw error
@@ -80,12 +90,24 @@ export async function readAuthority(path: string): Promise<string> {
   }
 }
 
+const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
+
+/** At least one. @throws AgentError */
+function parseCertificates(text: string): X509Certificate[] {
+  const found = text.match(PEM) ?? ['']
+  return found.map(parseCertificate)
+}
+
 function parseCertificate(text: string): X509Certificate {
   try {
     return new X509Certificate(text)
   } catch (error) {
     throw new AgentError('certificate', 'This is not a PEM certificate', { cause: error })
   }
+}
+
+function fingerprintOf(certificate: X509Certificate): string {
+  return `sha256:${createHash('sha256').update(certificate.raw).digest('hex')}`
 }
 
 const UNTRUSTED = new Set([

@@ -3,20 +3,32 @@ import type { Kysely } from 'kysely'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import type { Database } from '../db/schema.ts'
 import { findSettings, putSettings } from '../db/settings.ts'
-import { type IssuedCertificate, issueImportable, issueLeaf, issueRoot, type Root } from './issue.ts'
+import {
+  type IssuedCertificate,
+  issueCross,
+  issueImportable,
+  issueLeaf,
+  issueRoot,
+  type Root,
+} from './issue.ts'
+import { isDue } from './life.ts'
 
 /** The installation's own certificate authority. */
 export interface Authority {
   /** The root, PEM: what agents know the installation by. People import another one, see importable.ts. */
   readonly certificate: string
+  /** The roots that agents may know, PEM, the oldest first. */
+  readonly certificates: string
   /** `sha256:<hex>` of the root's DER. */
   readonly fingerprint: string
   /** The root's common name. */
   readonly name: string
-  /** A certificate for a server of these names and addresses. */
+  /** A certificate for a server of these names and addresses, with what leads from it to a former root. */
   issue(names: readonly string[]): Promise<IssuedCertificate>
   /** The root for people, PEM, good only for these names. */
   issueImportable(names: readonly string[]): Promise<string>
+  /** Makes the next root when two thirds of this one's life are over. @returns whether it did */
+  renew(): Promise<boolean>
 }
 
 interface Parts {
@@ -26,30 +38,94 @@ interface Parts {
   randomBytes(count: number): Buffer
 }
 
+/** The root, the one before it while that is valid, and the root once more as signed by that one. All PEM. */
+interface Roots {
+  current: Root
+  former: { certificate: string; cross: string } | null
+}
+
 const CERTIFICATE = 'ca.certificate'
 const PRIVATE_KEY = 'ca.private_key'
+const FORMER = 'ca.former'
+const CROSS = 'ca.cross'
 
 /** Reads the root, or makes it at the first start. @throws SecretsError when its key cannot be opened. */
 export async function loadAuthority(parts: Parts): Promise<Authority> {
-  const root = (await findRoot(parts)) ?? (await createRoot(parts))
-  const parsed = new X509Certificate(root.certificate)
+  const { clock } = parts
+  let roots = (await findRoots(parts)) ?? (await createRoots(parts))
+  /** Those that are over help nobody. */
+  const former = () => (roots.former && clock() < endOf(roots.former.certificate) ? roots.former : null)
   return {
-    certificate: root.certificate,
-    fingerprint: `sha256:${parsed.fingerprint256.replaceAll(':', '').toLowerCase()}`,
-    name: /^CN=(.*)$/m.exec(parsed.subject)?.[1] ?? 'Postern',
-    issue: (names) => issueLeaf(root, names, new Date(parts.clock())),
-    issueImportable: (names) => issueImportable(root, names),
+    get certificate() {
+      return roots.current.certificate
+    },
+    get certificates() {
+      return `${former()?.certificate ?? ''}${roots.current.certificate}`
+    },
+    get fingerprint() {
+      return fingerprintOf(roots.current.certificate)
+    },
+    name: commonNameOf(roots.current),
+    async issue(names) {
+      const leaf = await issueLeaf(roots.current, names, new Date(clock()))
+      return { ...leaf, certificate: `${leaf.certificate}${former()?.cross ?? ''}` }
+    },
+    issueImportable: (names) => issueImportable(roots.current, names),
+    async renew() {
+      if (!isDue(lifeOf(roots.current.certificate), clock())) return false
+      roots = await createNext(parts, roots.current)
+      return true
+    },
   }
 }
 
-async function findRoot({ db, secrets }: Parts): Promise<Root | undefined> {
+async function findRoots({ db, secrets }: Parts): Promise<Roots | undefined> {
   const kept = await findSettings(db, CERTIFICATE, PRIVATE_KEY)
-  return kept && { certificate: kept[CERTIFICATE], privateKey: secrets.open(kept[PRIVATE_KEY]) }
+  if (!kept) return undefined
+  const crossed = await findSettings(db, FORMER, CROSS)
+  return {
+    current: { certificate: kept[CERTIFICATE], privateKey: secrets.open(kept[PRIVATE_KEY]) },
+    former: crossed ? { certificate: crossed[FORMER], cross: crossed[CROSS] } : null,
+  }
 }
 
 /** Each root has a name of its own, so that people can tell several in one browser apart. */
-async function createRoot({ db, secrets, clock, randomBytes }: Parts): Promise<Root> {
+async function createRoots({ db, secrets, clock, randomBytes }: Parts): Promise<Roots> {
   const root = await issueRoot(`Postern Root ${randomBytes(4).toString('hex')}`, new Date(clock()))
   await putSettings(db, { [CERTIFICATE]: root.certificate, [PRIVATE_KEY]: secrets.seal(root.privateKey) })
-  return root
+  return { current: root, former: null }
+}
+
+/**
+ * A root with a new key and the same name, also signed by the old one: whoever trusts that one trusts this one too, as
+ * long as that one lives. The old key is forgotten.
+ */
+async function createNext({ db, secrets, clock }: Parts, old: Root): Promise<Roots> {
+  const next = await issueRoot(commonNameOf(old), new Date(clock()))
+  const cross = await issueCross(old, next)
+  await putSettings(db, {
+    [CERTIFICATE]: next.certificate,
+    [PRIVATE_KEY]: secrets.seal(next.privateKey),
+    [FORMER]: old.certificate,
+    [CROSS]: cross,
+  })
+  return { current: next, former: { certificate: old.certificate, cross } }
+}
+
+function commonNameOf({ certificate }: Root): string {
+  return /^CN=(.*)$/m.exec(new X509Certificate(certificate).subject)?.[1] ?? 'Postern'
+}
+
+/** `sha256:<hex>` of a certificate's DER. */
+export function fingerprintOf(certificate: string): string {
+  return `sha256:${new X509Certificate(certificate).fingerprint256.replaceAll(':', '').toLowerCase()}`
+}
+
+function lifeOf(certificate: string) {
+  const { validFromDate, validToDate } = new X509Certificate(certificate)
+  return { not_before: validFromDate.toISOString(), not_after: validToDate.toISOString() }
+}
+
+function endOf(certificate: string): number {
+  return new X509Certificate(certificate).validToDate.getTime()
 }

@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto'
+import type { RootCertificate } from '@postern/contract/domains'
 import type { Context } from '../context.ts'
 import { findSettings, putSettings } from '../db/settings.ts'
 import { permits } from './issue.ts'
@@ -12,10 +14,20 @@ const IMPORTABLE = 'ca.importable'
 export async function getImportableRoot(context: Context): Promise<string> {
   const names = await listNames(context)
   const held = (await findSettings(context.db, IMPORTABLE))?.[IMPORTABLE]
-  if (held !== undefined && permits(held, names)) return held
+  if (held !== undefined && permits(held, context.authority, names)) return held
   const value = await context.authority.issueImportable(names)
   await putSettings(context.db, { [IMPORTABLE]: value })
   return value
+}
+
+/** What a person compares before trusting it. */
+export async function describeImportableRoot(context: Context): Promise<RootCertificate> {
+  const { fingerprint256, validToDate } = new X509Certificate(await getImportableRoot(context))
+  return {
+    name: context.authority.name,
+    fingerprint: fingerprint256,
+    notAfter: validToDate.toISOString(),
+  }
 }
 
 async function listNames(context: Context): Promise<string[]> {

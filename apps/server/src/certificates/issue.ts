@@ -74,10 +74,46 @@ export async function issueImportable(root: Root, names: readonly string[]): Pro
   return `${certificate.toString('pem')}\n`
 }
 
-/** True when a certificate is good for exactly these names. */
-export function permits(certificate: string, names: readonly string[]): boolean {
-  const extension = new x509.X509Certificate(certificate).getExtension(NAME_CONSTRAINTS)
-  return extension !== null && renderNameConstraints(names).equals(Buffer.from(extension.value))
+/**
+ * The next root once more, signed by the old one for as long as that one lives. Both have one name, so that the old one,
+ * which signs no further authority, takes it for itself with another key (RFC 5280, 4.2.1.9).
+ * @returns PEM
+ */
+export async function issueCross(old: Root, next: Root): Promise<string> {
+  const issuer = new x509.X509Certificate(old.certificate)
+  const { subjectName, publicKey, notBefore } = new x509.X509Certificate(next.certificate)
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: subjectName,
+    issuer: issuer.subjectName,
+    publicKey,
+    signingKey: await importKey(old.privateKey),
+    notBefore,
+    notAfter: issuer.notAfter,
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  })
+  return `${certificate.toString('pem')}\n`
+}
+
+/** True when a certificate has the key of a root, and is good for exactly these names. */
+export function permits(
+  certificate: string,
+  root: Pick<Root, 'certificate'>,
+  names: readonly string[],
+): boolean {
+  const parsed = new x509.X509Certificate(certificate)
+  const key = Buffer.from(parsed.publicKey.rawData)
+  const extension = parsed.getExtension(NAME_CONSTRAINTS)
+  return (
+    key.equals(Buffer.from(new x509.X509Certificate(root.certificate).publicKey.rawData)) &&
+    extension !== null &&
+    renderNameConstraints(names).equals(Buffer.from(extension.value))
+  )
 }
 
 /**

@@ -3,6 +3,7 @@ import { messageOf } from '@postern/host/errors'
 import { type ChangeNote, change } from '../changes/change.ts'
 import type { Context } from '../context.ts'
 import type { IssuedCertificate } from './issue.ts'
+import { isDue } from './life.ts'
 import { INSTALLATION_CERTIFICATE, storeFailure, storeOwn } from './store.ts'
 
 const HOUR = 3_600_000
@@ -30,6 +31,11 @@ export async function startRenewal(context: Context): Promise<void> {
 
 /** Renews whatever is due. @returns how many domains got a new certificate. */
 export async function renewCertificates(context: Context): Promise<number> {
+  if (await context.authority.renew())
+    await change(context, note('root of the installation renewed'), async () => ({
+      value: undefined,
+      touched: {},
+    }))
   await renewInstallation(context)
   const due = await listDueDomains(context)
   for (let start = 0; start < due.length; start += BATCH)
@@ -59,17 +65,6 @@ async function renewInstallation(context: Context): Promise<void> {
       touched: {},
     }
   })
-}
-
-interface Life {
-  not_before: string | null
-  not_after: string | null
-}
-
-/** Two thirds of the life are over, or there is none yet. */
-export function isDue({ not_before, not_after }: Life, now: number): boolean {
-  const [from, to] = [Date.parse(not_before ?? ''), Date.parse(not_after ?? '')]
-  return !(now >= from && now < from + ((to - from) * 2) / 3)
 }
 
 function hasNames(chain: string, names: readonly string[]): boolean {

@@ -1,5 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { FastifyInstance } from 'fastify'
+import { describeImportableRoot } from '../certificates/importable.ts'
 import {
   createDomain,
   getDomain,
@@ -14,6 +15,7 @@ import { formRoute, route } from '../http/route.ts'
 export function domainRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDomains, ({ context, query }) => listDomains(context, query))
   route(app, endpoints.listEndingCertificates, ({ context }) => listEndingCertificates(context))
+  route(app, endpoints.getRoot, ({ context }) => describeImportableRoot(context))
   formRoute(app, endpoints.createDomain, ({ context, actor, patch }) => createDomain(context, actor, patch))
   route(app, endpoints.getDomain, ({ context, params }) => getDomain(context, params.id))
   formRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>

@@ -31,6 +31,20 @@ describe('without a credential', () => {
     expect(answer.body).not.toContain('PRIVATE')
   })
 
+  it('the root for people can be had by two names, and the console shows its fingerprint and end', async () => {
+    const answer = await get('/install/ca.pem')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).toBe((await get('/install/root.crt')).body)
+    expect(answer.body).not.toContain('PRIVATE')
+    const root = new X509Certificate(answer.body)
+    const client = await server.signIn()
+    expect((await client.get('/api/domains/root')).json()).toEqual({
+      name: server.context.authority.name,
+      fingerprint: root.fingerprint256,
+      notAfter: root.validToDate.toISOString(),
+    })
+  })
+
   it('the agent can be had, and its hash is the one the console shows', async () => {
     const answer = await get('/install/postern')
     expect(answer.body).toBe(AGENT)

@@ -18,13 +18,15 @@ export function installRoutes(app: FastifyInstance): void {
       .type('application/x-x509-ca-cert')
       .header('content-disposition', 'attachment; filename="postern-ca.crt"')
       .header('cache-control', 'no-cache')
-      .send(authority.certificate),
+      .send(authority.certificates),
   )
-  app.get('/install/root.crt', async (_request, reply) =>
-    reply
-      .type('application/x-x509-ca-cert')
-      .header('content-disposition', 'attachment; filename="postern-root.crt"')
-      .header('cache-control', 'no-cache')
-      .send(await getImportableRoot(app.context)),
-  )
+  // Windows opens the one, programs are given the other.
+  for (const name of ['root.crt', 'ca.pem'])
+    app.get(`/install/${name}`, async (_request, reply) =>
+      reply
+        .type('application/x-x509-ca-cert')
+        .header('content-disposition', `attachment; filename="postern-${name}"`)
+        .header('cache-control', 'no-cache')
+        .send(await getImportableRoot(app.context)),
+    )
 }

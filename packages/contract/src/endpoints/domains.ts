@@ -1,5 +1,12 @@
 import * as z from 'zod/mini'
-import { Domain, DomainForm, DomainList, DomainQuery, EndingCertificate } from '../domains.ts'
+import {
+  Domain,
+  DomainForm,
+  DomainList,
+  DomainQuery,
+  EndingCertificate,
+  RootCertificate,
+} from '../domains.ts'
 import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { byId } from '../fields.ts'
 
@@ -20,6 +27,14 @@ export const domains = {
     noun: 'Domain',
     ...look,
     answer: z.array(EndingCertificate),
+  },
+  /** `/install/root.crt` has the certificate itself. */
+  getRoot: {
+    method: 'GET',
+    path: '/api/domains/root',
+    noun: 'Domain',
+    ...look,
+    answer: RootCertificate,
   },
   createDomain: {
     method: 'POST',

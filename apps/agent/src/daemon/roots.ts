@@ -1,0 +1,41 @@
+import { messageOf } from '@postern/host/errors'
+import type { Log } from '../io.ts'
+import type { ServerAccess } from './server-client.ts'
+import { createTrust, findNewerRoots } from './trust.ts'
+
+const DAY = 86_400_000
+/** The server may be away while this machine starts. */
+const FIRST = 60_000
+
+interface Options {
+  /** Stores the roots, PEM. */
+  save(ca: string): Promise<void>
+  log: Log
+}
+
+/**
+ * Learns the next root of the server's own authority years before the one that is trusted is over. Looks once a day.
+ * @param ca PEM of what is trusted; null: the system's authorities, which others look after
+ */
+export function followRoots(access: ServerAccess, ca: string | null, { save, log }: Options) {
+  let held = ca
+  async function look(): Promise<void> {
+    if (held === null || access.url.protocol !== 'https:') return
+    const newer = await findNewerRoots(access.url, held)
+    if (newer === undefined) return
+    await save(newer)
+    held = newer
+    access.trust = createTrust(newer)
+    log('the server has renewed its root: the new one is trusted too')
+  }
+  const run = () => void look().catch((error: unknown) => log(`roots: ${messageOf(error)}`))
+  const first = setTimeout(run, FIRST).unref()
+  const timer = setInterval(run, DAY).unref()
+  return {
+    look,
+    stop() {
+      clearTimeout(first)
+      clearInterval(timer)
+    },
+  }
+}

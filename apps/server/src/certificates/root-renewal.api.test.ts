@@ -1,0 +1,110 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '@postern/testkit/exec'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { renewCertificates } from './renewal.ts'
+
+const DAY = 86_400_000
+/** Two thirds of the ten years, and a day. */
+const DUE = Math.ceil((3650 * 2) / 3) + 1
+
+let now: number
+let server: TestServer
+let dir: string
+const start = (dataDir?: string) =>
+  startTestServer({
+    ...(dataDir && { dataDir }),
+    settings: { POSTERN_PUBLIC_HOST: 'edge.example.com' },
+    world: { clock: () => now },
+  })
+
+beforeEach(async () => {
+  now = Date.now()
+  server = await start()
+  dir = mkdtempSync(join(tmpdir(), 'pt-roots-'))
+})
+afterEach(async () => {
+  await server.close()
+  rmSync(dir, { recursive: true })
+})
+
+const get = async (url: string) => (await server.call({ method: 'GET', url })).body
+const pemsIn = (text: string) => text.match(/-----BEGIN[\s\S]*?END CERTIFICATE-----\n/g) ?? []
+
+/** What OpenSSL says of a server's chain at the test's time, when only this root is trusted. */
+async function verify(root: string, chain: string, host = 'edge.example.com'): Promise<string> {
+  const [leaf = '', ...rest] = pemsIn(chain)
+  const file = (name: string, text: string) => {
+    writeFileSync(join(dir, name), text)
+    return join(dir, name)
+  }
+  const trust = ['-no-CApath', '-no-CAstore', '-CAfile', file('root', root), '-purpose', 'sslserver']
+  const time = ['-attime', String(Math.floor(now / 1000)), '-verify_hostname', host]
+  const between = rest.length > 0 ? ['-untrusted', file('rest', rest.join(''))] : []
+  const { stdout, stderr } = await run([
+    'openssl',
+    'verify',
+    ...trust,
+    ...time,
+    ...between,
+    file('leaf', leaf),
+  ])
+  return stdout + stderr
+}
+
+test('a root is renewed when two thirds of its life are over, and not before', async () => {
+  const { fingerprint, name } = server.context.authority
+  now += (DUE - 3) * DAY
+  await renewCertificates(server.context)
+  expect(server.context.authority.fingerprint).toBe(fingerprint)
+  now += 3 * DAY
+  await renewCertificates(server.context)
+  expect(server.context.authority.fingerprint).not.toBe(fingerprint)
+  expect(server.context.authority.name).toBe(name)
+  const renewed = server.context.authority.fingerprint
+  await renewCertificates(server.context)
+  expect(server.context.authority.fingerprint).toBe(renewed)
+})
+
+test('who knows the old root, in either form, trusts what the new one signs; and who knows the new one', async () => {
+  const oldRoot = server.context.authority.certificate
+  const oldImported = await get('/install/root.crt')
+  now += DUE * DAY
+  await renewCertificates(server.context)
+  const { certificate: chain } = await server.context.authority.issue(['edge.example.com'])
+  const newImported = await get('/install/root.crt')
+  expect(newImported).not.toBe(oldImported)
+  for (const root of [oldRoot, oldImported, server.context.authority.certificate, newImported])
+    expect(await verify(root, chain)).toContain('OK')
+  const { certificate: foreign } = await server.context.authority.issue(['google.com'])
+  for (const root of [oldImported, newImported])
+    expect(await verify(root, foreign, 'google.com')).toContain('permitted subtree violation')
+})
+
+test('agents find the root that they know among the two, the old one first, until it is over', async () => {
+  const before = server.context.authority.certificate
+  now += DUE * DAY
+  await renewCertificates(server.context)
+  const { certificate } = server.context.authority
+  expect(await get('/install/ca.crt')).toBe(before + certificate)
+  now = new X509Certificate(before).validToDate.getTime()
+  expect(await get('/install/ca.crt')).toBe(certificate)
+  expect(pemsIn((await server.context.authority.issue(['edge.example.com'])).certificate)).toHaveLength(1)
+})
+
+test('both are there after the next start, and of the keys only the new one, sealed', async () => {
+  const before = server.context.authority.certificates
+  now += DUE * DAY
+  await renewCertificates(server.context)
+  const { certificates, fingerprint } = server.context.authority
+  expect(certificates).toContain(before)
+  await server.close({ keepData: true })
+  server = await start(server.dataDir)
+  expect(server.context.authority).toMatchObject({ certificates, fingerprint })
+  const { certificate: chain } = await server.context.authority.issue(['edge.example.com'])
+  expect(await verify(before, chain)).toContain('OK')
+  expect(readFileSync(server.context.config.paths.database).toString('latin1')).not.toContain('PRIVATE KEY')
+})
