@@ -1,10 +1,12 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { putCertificate, type Standing } from './certificates.ts'
 import { expect } from './expect.ts'
 import { type Site, startSite } from './harness.ts'
-import { choose, menuItems } from './steps.ts'
+import { choose, expectClipboard, menuItems } from './steps.ts'
 
 let site: Site
 let edge: FakeEdge
@@ -93,6 +95,32 @@ it('a failed one is tried again from the menu of its row, and a fine one is not 
   await choose(page, 'Actions for again.example.com', 'Try again')
   await page.getByText('The certificate of again.example.com is ordered again.').waitFor()
   await expect(row(page, 'again.example.com').getByRole('cell').nth(2)).toContainText(/trying again|Pending/)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('the root is below a domain that needs it: to download, with the fingerprint of the file', async () => {
+  await add('rooted.example.com')
+  await add('public.example.com', { endsIn: 60 })
+  const visit = await site.open('/domains?search=rooted')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Services of rooted.example.com' }).click()
+  const part = page.getByRole('region', { name: 'Root certificate for rooted.example.com' })
+  const loading = page.waitForEvent('download')
+  await part.getByRole('link', { name: 'Download' }).click()
+  const file = await (await loading).path()
+  await part.getByText(new X509Certificate(readFileSync(file)).fingerprint256).waitFor()
+  await part.getByRole('button', { name: 'Copy fingerprint' }).click()
+  await expectClipboard(page, new X509Certificate(readFileSync(file)).fingerprint256)
+  await expect(part.getByRole('link', { name: 'How to trust it' })).toHaveAttribute(
+    'href',
+    '/docs/certificates#trust-the-root',
+  )
+  await visit.expectAccessible()
+  await page.getByRole('searchbox').fill('public')
+  await page.getByRole('button', { name: 'Services of public.example.com' }).click()
+  await page.getByText('No HTTP services yet.').waitFor()
+  await expect(page.getByRole('region', { name: /Root certificate/ })).toHaveCount(0)
   visit.expectNoComplaints()
   await visit.close()
 })

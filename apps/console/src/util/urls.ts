@@ -21,6 +21,7 @@ export const serverUrls = {
   kubernetes: () => '/docs/kubernetes',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
+  root: () => '/install/root.crt',
   agent: (publicUrl: string) => `${publicUrl}/install/postern`,
 } as const
 

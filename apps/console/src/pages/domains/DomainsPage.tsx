@@ -24,6 +24,7 @@ import { formatDate } from '../../util/time.ts'
 import { domainUrl, urls } from '../../util/urls.ts'
 import { CertificateCell } from './CertificateCell.tsx'
 import { canTryAgain } from './certificate-text.ts'
+import { DomainRoot } from './DomainRoot.tsx'
 import { DomainServices } from './DomainServices.tsx'
 import './DomainsPage.css'
 
@@ -77,8 +78,14 @@ export function DomainsPage() {
         renderMenu={(domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />}
         expand={{
           label: ({ domain }) => `Services of ${domain}`,
-          render: ({ domain }) =>
-            ServiceType.options.map((type) => <DomainServices key={type} domain={domain} type={type} />),
+          render: ({ domain, certificate }) => (
+            <>
+              {ServiceType.options.map((type) => (
+                <DomainServices key={type} domain={domain} type={type} />
+              ))}
+              {certificate.kind === 'self-signed' && <DomainRoot domain={domain} />}
+            </>
+          ),
         }}
         empty={
           <EmptyState
