@@ -59,6 +59,7 @@ frontend ports_tls
   bind ${laneBind(options, 'port')} ${tls}
   maxconn ${tlsPortConnections}
 ${renderLogged(options, paths)}
+${renderFailedHandshake(options, paths)}
 ${renderLookup(paths, 'session')}
   tcp-request session reject unless { var(sess.route) -m found }
 ${renderNames()}
@@ -83,6 +84,12 @@ function renderPatience({ tunnelTimeout }: HaproxyOptions): string {
   return `  timeout server ${tunnelTimeout}s
   timeout server-fin ${tunnelTimeout}s
   timeout tunnel ${tunnelTimeout}s`
+}
+
+/** No rule has run when a handshake fails, so its line looks the service up by itself. */
+function renderFailedHandshake({ logSecret }: HaproxyOptions, paths: HaproxyPaths): string {
+  const id = `%[dst_port,regsub(^,:),concat(/),map_beg(${paths.routes}),field(1,|)]`
+  return `  error-log-format "F|${logSecret}|${id}|%[date(0,ms)]|%ci|%[dst_port]|%[ssl_fc_err_str]"`
 }
 
 /** Fields as apps/edge reads them. A service behind TLS is only in the log once the handshake is over. */

@@ -130,6 +130,19 @@ describe('TLS that ends here', () => {
   })
 })
 
+test('a TLS handshake that fails has a line in the log of its service, and says why', async () => {
+  await apply(service(10), service(11, { tls: { domain: 'mqtt.example.com' } }))
+  await say(base + 1, 'GET / HTTP/1.1\r\n\r\n', '127.0.3.1')
+  await say(base + 1, '', '127.0.3.2')
+  const mine = () => lab.logs.filter(({ text }) => text.includes(' 127.0.3.'))
+  await until('both lines', () => mine().length >= 2)
+  const lines = mine().map(({ service: id, text }) => [id, text.replace(/\] \S+/, ']')])
+  expect(lines).toEqual([
+    [11, `[WARN] 127.0.3.1 "tcp ${base + 1}" refused the TLS handshake failed: http request`],
+    [11, `[WARN] 127.0.3.2 "tcp ${base + 1}" refused the visitor left during the TLS handshake`],
+  ])
+})
+
 describe('a change', () => {
   test('of other services touches neither the process nor a connection', async () => {
     await apply(service(10))

@@ -43,8 +43,13 @@ describe('a line of a TCP service', () => {
       `T|7|K-|-|down|${at}|203.0.113.5|32660|1|2|5`,
       `[INFO] ${start} closed 1B in 2B out 5ms the tunnel to the node is down`,
     ],
+    [
+      `F|7|${at}|203.0.113.5|32660|error:0A000416:SSL routines::ssl/tls alert certificate "unknown"`,
+      `[WARN] ${start} refused the TLS handshake failed: ssl/tls alert certificate ?unknown?`,
+    ],
+    [`F|7|${at}|203.0.113.5|32660|-`, `[WARN] ${start} refused the visitor left during the TLS handshake`],
   ])('%s', (text, expected) => {
-    expect(line(text)).toMatchObject({ service: 7, text: expected })
+    expect(line(text)).toMatchObject({ service: 7, text: expected, ...(text[0] === 'F' && { sign: null }) })
   })
 
   test.each<[string, BackendSign | null]>([

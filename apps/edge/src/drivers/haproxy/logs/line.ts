@@ -63,11 +63,13 @@ const CONNECTED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(\d{1,5})$/
 const DISCONNECTED =
   /^(\d{1,15})\|(..)\|([^|]*)\|([^|]*)\|(\d{1,15})\|([^|]*)\|(\d{1,5})\|(\d{1,15})\|(\d{1,15})\|(\d{1,15})$/
 
+const FAILED_HANDSHAKE = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(\d{1,5})\|([^|]*)$/
+
 /**
  * `E|secret|id|counter|status|state|error|time|source|bytes|ms|node|why|METHOD path` at the end of a request,
  * `U|secret|id|time|source|METHOD path` when a connection was upgraded; of TCP services `O|secret|id|time|source|port`
- * at the start and `T|secret|id|state|why|node|time|source|port|bytes in|bytes out|ms` at the end of a connection; all
- * as the rendered configuration writes them.
+ * at the start and `T|secret|id|state|why|node|time|source|port|bytes in|bytes out|ms` at the end of a connection,
+ * and `F|secret|id|time|source|port|error` when a TLS handshake fails; all as the rendered configuration writes them.
  * What everybody must know of a line comes first; the rest is looked at when somebody reads the line.
  * @returns undefined for anything else; it never throws.
  */
@@ -83,6 +85,7 @@ const PARSERS: Record<string, (line: string) => ParsedLog | undefined> = {
   U: parseUpgraded,
   O: parseConnected,
   T: parseDisconnected,
+  F: parseFailedHandshake,
 }
 
 function parseUpgraded(line: string): ParsedLog | undefined {
@@ -115,6 +118,24 @@ function parseDisconnected(line: string): ParsedLog | undefined {
   const text = () => disconnectedText(state, why, node, rest)
   const sign = /^[Ss]C$/.test(state) ? 'failed' : /^(--|[CcSs]D)$/.test(state) ? 'answered' : null
   return { counter: null, log: new LazyLog(Number(id), sign, text) }
+}
+
+function parseFailedHandshake(line: string): ParsedLog | undefined {
+  const [match, id, time, source, port, error = ''] = FAILED_HANDSHAKE.exec(line) ?? []
+  if (match === undefined) return undefined
+  // Like `error:0A00009C:SSL routines::http request`, or `-` when the visitor just went away.
+  const why = error
+    .split(':')
+    .at(-1)
+    ?.replace(/[^\w ./-]/g, '?')
+    .slice(0, 100)
+  const reason =
+    error === '-' ? 'the visitor left during the TLS handshake' : `the TLS handshake failed: ${why}`
+  const visit = { time, source, request: `tcp ${port}` }
+  return {
+    counter: null,
+    log: new LazyLog(Number(id), null, () => textOf(visit, 'WARN', `refused ${reason}`)),
+  }
 }
 
 function disconnectedText(state: string, why: string, node: string | undefined, rest: string[]): string {
