@@ -70,6 +70,7 @@ function reportsOf(
     apply: async () => ({ part: OK, problems: [] }),
     remove: async () => undefined,
     isAsLeft: async () => true,
+    facts: () => ({ ipv4Only: [], ipv6Only: [], held: [] }),
   }
   const names = makeFakeNames()
   const reports = new EventTarget()
@@ -82,6 +83,7 @@ function reportsOf(
       state: () => OK,
       check: async () => OK,
       needsAnotherApply: () => false,
+      heldPorts: () => [],
     },
     wireguard: driver,
     nftables: driver,

@@ -1,4 +1,5 @@
-import type { DataPlane, EdgeReport, PartState, Problem } from '@postern/contract/edge'
+import type { DataPlane, EdgeReport, PartState, PortFacts, Problem } from '@postern/contract/edge'
+import { LIMITS } from '@postern/contract/limits'
 import type { Settings } from '@postern/contract/settings'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
@@ -234,7 +235,18 @@ export class Loop {
       applied: this.#applied,
       problems: tidy([...refused, ...observed, ...this.#unread, ...(this.#outcome?.problems ?? [])]),
       dataPlane,
+      ports: this.#portFacts(),
     })
+  }
+
+  #portFacts(): PortFacts {
+    const { haproxy, nftables } = this.#options
+    const { ipv4Only, ipv6Only, held } = nftables.facts()
+    return {
+      ipv4Only: few(ipv4Only),
+      ipv6Only: few(ipv6Only),
+      held: { tcp: few(haproxy.heldPorts()), udp: few(held) },
+    }
   }
 
   #becomeReady(): void {
@@ -267,3 +279,6 @@ function idle(detail: string): DataPlane {
 function failed(error: unknown): PartState {
   return { state: 'failed', detail: messageOf(error) }
 }
+
+/** As many as the contract allows. */
+const few = (numbers: readonly number[]) => numbers.slice(0, LIMITS.edgePorts)

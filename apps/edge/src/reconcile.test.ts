@@ -68,11 +68,13 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
         return []
       },
       needsAnotherApply: () => false,
+      heldPorts: () => [],
       state: () => ok,
       check: () => Promise.resolve(ok),
     },
     nftables: {
       apply: () => record('nftables'),
+      facts: () => ({ ipv4Only: [], ipv6Only: [], held: [] }),
       isAsLeft: async () => true,
       remove: () => Promise.resolve(),
     },

@@ -31,6 +31,7 @@ export interface HaproxyPart {
   }): Promise<Problem[]>
   /** The last apply left something for the next one, which should follow at once. */
   needsAnotherApply(): boolean
+  heldPorts(): number[]
   /** As the last apply or check left it. */
   state(): PartState
   check(): Promise<PartState>

@@ -34,6 +34,7 @@ export function makeFakeHaproxy(): FakeHaproxy {
       return fake.problems
     },
     needsAnotherApply: () => false,
+    heldPorts: () => [],
     state: () => fake.part,
     check: async () => fake.part,
     async setNodeStates(states) {

@@ -24,11 +24,24 @@ export type PartState = z.infer<typeof PartState>
 export const DataPlane = z.object({ haproxy: PartState, wireguard: PartState, nftables: PartState })
 export type DataPlane = z.infer<typeof DataPlane>
 
+const ids = z.array(z.number()).check(z.maxLength(LIMITS.edgePorts))
+
+/** What the edge knows of the ports of TCP and UDP services beside what is wrong. */
+export const PortFacts = z.object({
+  /** UDP services to which only visitors with an address of this kind come. */
+  ipv4Only: ids,
+  ipv6Only: ids,
+  /** Ports of the range that other programs of the machine hold. */
+  held: z.object({ tcp: ids, udp: ids }),
+})
+export type PortFacts = z.infer<typeof PortFacts>
+
 export const EdgeReport = z.object({
   wanted: z.number(),
   applied: z.number(),
   problems: z.array(Problem).check(z.maxLength(LIMITS.edgeProblems)),
   dataPlane: DataPlane,
+  ports: z.optional(PortFacts),
 })
 export type EdgeReport = z.infer<typeof EdgeReport>
 

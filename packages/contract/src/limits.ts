@@ -15,6 +15,7 @@ export const LIMITS = {
   logLines: 1000,
   logLineLength: 2048,
   edgeProblems: 1000,
+  edgePorts: 10_000,
   problemLength: 500,
   backendReports: 1000,
   serviceCounts: 500,

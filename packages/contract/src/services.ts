@@ -72,6 +72,8 @@ export type TcpServiceFormInput = z.input<typeof TcpServiceForm>
 export const ServiceState = z.object({
   phase: z.enum(['live', 'applying', 'unanswered', 'failed', 'node-offline', 'node-disconnected']),
   problem: z.nullable(z.string()),
+  /** What a person should know of a service that is live. */
+  note: z.optional(z.string()),
   /** Of a node that was lost: its last handshake, in ms since the epoch. */
   lastSeen: z.optional(z.number()),
 })

@@ -7,6 +7,7 @@ import type {
   EdgeReport,
   LogLine,
   PeerFigures,
+  PortFacts,
   Problem,
 } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
@@ -25,6 +26,7 @@ export interface FakeEdge {
   watched(): readonly number[]
   setProblems(problems: Problem[]): Promise<void>
   setDataPlane(dataPlane: Partial<DataPlane>): Promise<void>
+  setPorts(ports: PortFacts): Promise<void>
   /** While paused it applies nothing, so that changes stay "applying". */
   pause(paused: boolean): Promise<void>
   sendPeers(peers: PeerFigures[]): void
@@ -71,6 +73,10 @@ export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdg
     },
     async setDataPlane(next) {
       report = { ...report, dataPlane: { ...ALL_OK, ...next } }
+      await apply()
+    },
+    async setPorts(ports) {
+      report = { ...report, ports }
       await apply()
     },
     async pause(next) {

@@ -1,6 +1,7 @@
 import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
-import { fetchState } from '@postern/testkit/edge-client'
+import { connectEdgeClient, fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let server: TestServer
@@ -228,6 +229,55 @@ it('the log of a TCP service is asked for by its type', async () => {
   for (const query of [`type=http&id=${id}`, 'type=tcp&id=999999', 'type=tcp&id=1'])
     expect((await stream(query)).statusCode, query).toBe(404)
   expect((await stream(`type=udp&id=${id}`)).statusCode).toBe(422)
+})
+
+describe('what an edge knows of ports', () => {
+  it('keeps a port that another program holds from being given, not from being chosen', async () => {
+    const own = await startTestServer()
+    const user = await own.signIn()
+    const { id: nodeId } = (await user.post('/api/nodes', { name: 'site' })).json()
+    const post = async (form: object) =>
+      (await user.post(`/api/services/${nodeId}/tcp`, { name: 'a', ...form })).json()
+    await own.listenOnSocket()
+    const edge = await connectEdgeClient(own.context.config.paths)
+    const held = { tcp: [32_660, 32_661], udp: [32_662] }
+    edge.report(1, { ports: { ipv4Only: [], ipv6Only: [], held } })
+    await until('the report', () => own.context.edges.views()[0]?.held.tcp.length === 2)
+    expect((await post({})).port).toBe(32_662)
+    expect((await post({ proto: 'udp' })).port).toBe(32_660)
+    expect((await post({ port: 32_661 })).port).toBe(32_661)
+    edge.close()
+    await own.close()
+  })
+
+  it('says on the row of a UDP service, and hints at it, that visitors come by IPv4 only', async () => {
+    const own = await startTestServer()
+    const user = await own.signIn()
+    const form = { name: 'dns', proto: 'udp', backendHost: '127.0.0.1' }
+    const made = (await user.post('/api/services/1/tcp', form)).json()
+    await own.listenOnSocket()
+    const edge = await connectEdgeClient(own.context.config.paths)
+    const reported: number[] = []
+    own.context.bus.listen((hint) => {
+      if (hint.kind === 'reported') reported.push(...hint.services.map(({ id }) => id))
+    })
+    const { revision } = await fetchState(own)
+    const state = async () => (await user.get(urlOf(made))).json().state
+    const held = { tcp: [], udp: [] }
+    edge.report(revision, { ports: { ipv4Only: [], ipv6Only: [], held } })
+    await until('live', async () => (await state()).phase === 'live')
+    await until('the hint', () => reported.includes(made.id))
+    reported.length = 0
+    edge.report(revision, { ports: { ipv4Only: [made.id], ipv6Only: [], held } })
+    await until('the hint', () => reported.includes(made.id))
+    expect(await state()).toEqual({
+      phase: 'live',
+      problem: null,
+      note: 'IPv4 only: the backend has no IPv6 address',
+    })
+    edge.close()
+    await own.close()
+  })
 })
 
 describe('50 writers at once', () => {

@@ -45,6 +45,7 @@ export function ServiceState({
         {icon}
         {words}
       </span>
+      {enabled && state.note && <p className="why">{state.note}</p>}
       {problem && (
         <p className={`why ${tone}`}>
           {state.lastSeen ? <LastSeen nodeName={nodeName} time={state.lastSeen} /> : problem}

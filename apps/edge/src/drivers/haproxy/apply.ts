@@ -8,6 +8,7 @@ import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable, type SignInLines } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
+import { spansWithout } from '@postern/render/haproxy/ports'
 import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
 import { PartFailedError, PartMissingError } from '../part.ts'
@@ -15,7 +16,7 @@ import { type CertificateFiles, createCertificateStore } from './files/certifica
 import type { MapFiles } from './files/map-files.ts'
 import type { LogListener } from './logs/listener.ts'
 import { findOptions, type HaproxyDriverOptions, type HaproxyWanted } from './options.ts'
-import { reservePorts } from './process/binds.ts'
+import { portsOf, reservePorts } from './process/binds.ts'
 import type { Converger } from './process/converge.ts'
 import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
 import type { RunningHaproxy } from './process/running.ts'
@@ -41,6 +42,8 @@ export interface Apply {
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
   /** The last apply left certificates for the next one, so as not to delay everything else. */
   needsAnotherApply(): boolean
+  /** Ports of the range that HAProxy could not have, because other programs hold them. */
+  heldPorts(): number[]
 }
 
 export function createApply(parts: ApplyParts): Apply {
@@ -72,7 +75,7 @@ export function createApply(parts: ApplyParts): Apply {
   /** The public host in the configuration of this HAProxy; undefined: its files have to be checked. */
   let configuredHost: string | undefined
   /** The ports of TCP services in that configuration. */
-  let bound: readonly PortSpan[] = []
+  let bound: readonly PortSpan[] | undefined
 
   /** Nothing is known of a new process: it may have been started from other files. */
   function adoptProcess(running: RunningHaproxy | undefined): void {
@@ -107,6 +110,7 @@ export function createApply(parts: ApplyParts): Apply {
       }
     },
     needsAnotherApply: () => needsAnotherApply,
+    heldPorts: () => (bound ? portsMissing(parts.options, bound) : []),
     async setNodeStates(states) {
       const down = [...states].filter(([, state]) => state === 'down')
       for (const id of gone) if (states.get(id) !== 'down') gone.delete(id)
@@ -182,7 +186,7 @@ export function createApply(parts: ApplyParts): Apply {
   function portProblems(): Problem[] {
     const { portRange } = parts.options
     return portRoutesOf(routes).flatMap((route) => {
-      if (route.proto !== 'tcp' || !route.enabled || has(bound, route.port)) return []
+      if (route.proto !== 'tcp' || !route.enabled || has(bound ?? [], route.port)) return []
       const message =
         portRange && has([portRange], route.port)
           ? `Port ${route.port} is held by another program on this machine`
@@ -269,6 +273,15 @@ function ignoreRefusal(error: unknown): void {
 
 function has(spans: readonly PortSpan[], port: number): boolean {
   return spans.some(({ from, to }) => from <= port && port <= to)
+}
+
+function portsMissing(
+  { portRange, ownPorts = [] }: HaproxyDriverOptions,
+  bound: readonly PortSpan[],
+): number[] {
+  if (!portRange) return []
+  const all = spansWithout(portRange, new Set(ownPorts)).flatMap(portsOf)
+  return all.filter((port) => !has(bound, port))
 }
 
 const rangeText = (range: PortSpan | undefined) => (range ? `, ${range.from}-${range.to}` : '')

@@ -21,6 +21,8 @@ export interface HaproxyDriver {
   apply(wanted: HaproxyWanted): Promise<Problem[]>
   /** The last apply left certificates for the next one, which should follow at once. */
   needsAnotherApply(): boolean
+  /** Ports of the range that other programs of this machine hold, as the last apply found them. */
+  heldPorts(): number[]
   /** As the last apply or check left it. */
   state(): PartState
   /** Whether HAProxy answers; one that is dead or stuck is started again from the files. */
@@ -49,7 +51,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
   const converger = createConverger(options.exec, paths, haproxy)
-  const { apply, setNodeStates, needsAnotherApply } = createApply({
+  const { apply, setNodeStates, needsAnotherApply, heldPorts } = createApply({
     options,
     paths,
     socket,
@@ -87,6 +89,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   return {
     logs: listener.logs,
     needsAnotherApply,
+    heldPorts,
     state: health.state,
     apply: (wanted) => queue.run(() => applyAndTell(wanted)),
     check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),

@@ -184,6 +184,7 @@ describe('a change', () => {
 test('a port that another program holds is the problem of the service that wants it, until it is free', async () => {
   const fresh = await makeHaproxyLab({ portRange: { from: base + 2400, to: base + 2407 } })
   onTestFinished(() => fresh.close())
+  const driver = await fresh.open()
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(base + 2401, '127.0.0.1', resolve))
   const routes = [
@@ -201,9 +202,11 @@ test('a port that another program holds is the problem of the service that wants
     message(21, `Port ${base + 2401} is held by another program on this machine`),
     outside,
   ])
+  expect(driver.heldPorts()).toEqual([base + 2401])
   const connection = await open(base + 2400)
   await new Promise((resolve) => other.close(resolve))
   expect(await fresh.apply(routes)).toEqual([outside])
+  expect(driver.heldPorts()).toEqual([])
   expect(await say(base + 2401, 'x')).toBe('hello x bye')
   // What runs is handed over, not cut.
   connection.socket.write('on')

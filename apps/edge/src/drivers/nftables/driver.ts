@@ -16,6 +16,7 @@ import {
   isInRange,
   leadsToLoopback,
   targetsOf,
+  type UdpFacts,
   type UdpOptions,
   withFormerTargets,
 } from './udp.ts'
@@ -38,6 +39,8 @@ export interface NftablesDriver {
   apply(wanted: NftablesWanted): Promise<PartResult>
   /** Whether what no event tells of is still as at the last apply; it starts no program. */
   isAsLeft(): Promise<boolean>
+  /** As the last apply found them. */
+  facts(): UdpFacts
   remove(): Promise<void>
 }
 
@@ -48,11 +51,14 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
   const { exec } = options
   // The first apply also ends flows that a previous edge process did not come to.
   let checksAllFlows = true
+  let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
   let left: { udp: readonly ResolvedPortRoute[]; found: string } | undefined
   return {
     async apply(wanted) {
       left = undefined
-      const { services, problems, found } = await findUdpServices(options, wanted)
+      const { services, problems, found, facts } = await findUdpServices(options, wanted)
+      // Nobody knows where they lead just now.
+      known = wanted.udp ? facts : { ...known, held: facts.held }
       const observed = await observeTable(options)
       const plan = planFor(options, wanted, services, observed)
       // Former targets stay until no flow leads to them: an edge that is killed in between finds them.
@@ -71,6 +77,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
         left === undefined || (!checksAllFlows && left.found === (await findHeldPorts(exec, left.udp)).join())
       )
     },
+    facts: () => known,
     async remove() {
       const table = tableOf(options.interface)
       await routeToLoopback(exec, false)

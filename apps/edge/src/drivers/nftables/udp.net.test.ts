@@ -91,6 +91,9 @@ describe('a name server on a node', () => {
     await apply(dns({ node, backend: { host: '192.168.77.10', port: 53 }, address: '192.168.77.10' }))
     expect(await untilDns(lab.world, PUBLIC4, 32_670)).toBeGreaterThan(0)
     expect(await askDns(lab.world, PUBLIC6, 32_670)).toBe(0)
+    expect(driver.facts()).toMatchObject({ ipv4Only: [10], ipv6Only: [] })
+    await apply(dns())
+    expect(driver.facts()).toMatchObject({ ipv4Only: [], ipv6Only: [] })
   })
 })
 
@@ -312,4 +315,14 @@ test('an address family that the public host lacks is said on the service', asyn
       "Visitors come to 2001:db8::1 by IPv6, and this service's backend has only an IPv4 address.",
     ),
   ])
+})
+
+test('the ports of the range that other programs hold are known before a service wants one', async () => {
+  const script = "for (const port of [32690, 40000]) require('node:dgram').createSocket('udp4').bind(port)"
+  const holder = lab.edge.start([process.execPath, '-e', script], { logFile: '/dev/null' })
+  onTestFinished(() => holder.stop())
+  await until('the port to be held', async () => {
+    await apply()
+    return driver.facts().held.join() === '32690'
+  })
 })

@@ -1,5 +1,5 @@
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
-import type { Problem } from '@postern/contract/edge'
+import type { PortFacts, Problem } from '@postern/contract/edge'
 import type { Exec } from '@postern/host/exec'
 import { findIp } from '@postern/net/ip'
 import type { PortSpan } from '@postern/render/haproxy/options'
@@ -25,6 +25,12 @@ interface FoundServices {
   problems: Problem[]
   /** The ports among theirs that another program holds, as text. */
   found: string
+  facts: UdpFacts
+}
+
+export interface UdpFacts extends Pick<PortFacts, 'ipv4Only' | 'ipv6Only'> {
+  /** Ports of the range that other programs of this machine hold. */
+  held: number[]
 }
 
 /** The UDP services that can be carried, and why others cannot. */
@@ -32,7 +38,8 @@ export async function findUdpServices(
   options: UdpOptions & { exec: Exec },
   { udp = [], settings, peers }: UdpWanted,
 ): Promise<FoundServices> {
-  const held = await findHeldPorts(options.exec, udp)
+  const all = await readHeldPorts(options.exec)
+  const held = udp.flatMap(({ enabled, port }) => (enabled && all.has(port) ? port : []))
   const services: UdpService[] = []
   const problems: Problem[] = []
   for (const route of udp) {
@@ -45,7 +52,12 @@ export async function findUdpServices(
     const message = isPossible ? whyUnreached(service, settings) : whyImpossible(options, route.port)
     if (message) problems.push({ scope: { kind: 'service', id: route.id }, message })
   }
-  return { services, problems, found: held.join() }
+  const facts = {
+    ipv4Only: services.flatMap(({ id, target6 }) => (target6 === undefined ? id : [])),
+    ipv6Only: services.flatMap(({ id, target4 }) => (target4 === undefined ? id : [])),
+    held: [...all].filter((port) => isInRange(options, port)).sort((a, b) => a - b),
+  }
+  return { services, problems, found: held.join(), facts }
 }
 
 export function isInRange({ portRange, ownPorts = [] }: UdpOptions, port: number): boolean {
@@ -74,9 +86,13 @@ export async function findHeldPorts(
 ): Promise<number[]> {
   const wanted = udp.filter(({ enabled }) => enabled)
   if (wanted.length === 0) return []
-  const tables = await Promise.all(['udp', 'udp6'].map((name) => exec.readFile(`/proc/net/${name}`)))
-  const held = new Set(tables.flatMap((table) => (table ?? '').split('\n').map(localPort)))
+  const held = await readHeldPorts(exec)
   return wanted.map(({ port }) => port).filter((port) => held.has(port))
+}
+
+async function readHeldPorts(exec: Exec): Promise<Set<number>> {
+  const tables = await Promise.all(['udp', 'udp6'].map((name) => exec.readFile(`/proc/net/${name}`)))
+  return new Set(tables.flatMap((table) => (table ?? '').split('\n').map(localPort)))
 }
 
 /** A line is like `  12: 00000000:7F94 00000000:0000 07 …`. */

@@ -45,10 +45,13 @@ interface State {
   version: string | null
   epoch: string | null
   report: EdgeReport | null
+  families: EdgeView['families']
   troubles: Map<number, BackendTrouble>
   /** ms since the epoch; null: not since this server started. */
   lastSeen: number | null
 }
+
+const NONE_HELD = { tcp: [], udp: [] }
 
 /** With more ids than these all services are read: a statement holds a limited number of values. */
 const MANY = 5000
@@ -86,18 +89,28 @@ export function createEdgeHub(parts: Parts): EdgeHub {
       }
     },
     views: () =>
-      connected().map(({ report, troubles }) => ({
+      connected().map(({ report, troubles, families }) => ({
         troubles,
         applied: report?.applied ?? 0,
         problems: report?.problems ?? [],
         dataPlane: report?.dataPlane ?? null,
+        families,
+        held: report?.ports?.held ?? NONE_HELD,
       })),
     list: () => listEdges(parts.db, states),
   }
 }
 
 function newState(link: EdgeLink, lastSeen: number): State {
-  return { link, version: null, epoch: null, report: null, troubles: new Map(), lastSeen }
+  return {
+    link,
+    version: null,
+    epoch: null,
+    report: null,
+    families: new Map(),
+    troubles: new Map(),
+    lastSeen,
+  }
 }
 
 /** A reconnected edge gets at once what it missed. */
@@ -130,6 +143,10 @@ function receive(parts: Parts, state: State, message: Exclude<EdgeMessage, Count
       parts.bus.emit({ kind: 'edges' })
       tellNodes(parts, before?.problems ?? [], message.report.problems)
       tellReported(parts, () => listTouched(parts.db, before, message.report))
+      const families = familiesOf(message.report)
+      const turned = listTurned(state.families, families)
+      state.families = families
+      tellReported(parts, () => listByIds(parts.db, turned))
       return
     }
     case 'backends': {
@@ -212,6 +229,15 @@ async function listTouched(
       ),
     )
     .execute()
+}
+
+function familiesOf({ ports }: EdgeReport): EdgeView['families'] {
+  const of = (ids: readonly number[], family: 4 | 6) => ids.map((id) => [id, family] as const)
+  return new Map([...of(ports?.ipv4Only ?? [], 4), ...of(ports?.ipv6Only ?? [], 6)])
+}
+
+function listTurned(before: EdgeView['families'], after: EdgeView['families']): number[] {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
 }
 
 async function listEdges(db: Kysely<Database>, states: ReadonlyMap<number, State>): Promise<Edge[]> {

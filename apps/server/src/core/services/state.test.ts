@@ -11,6 +11,8 @@ const edge = (over: Partial<EdgeView> = {}): EdgeView => ({
   applied: 42,
   problems: [],
   dataPlane,
+  families: new Map(),
+  held: { tcp: [], udp: [] },
   troubles: new Map(),
   ...over,
 })
@@ -45,6 +47,17 @@ it('fails by its own problem, its certificate, its node, or a proxy that does no
 it("does not fail by another one's problem", () => {
   const others = [problem('service', 3), problem('certificate', 7), problem('node', 9)]
   expect(serviceState(service, [edge({ problems: others })]).phase).toBe('live')
+})
+
+it('is live with a note when visitors come by one kind of address only', () => {
+  const noteOf = (family: 4 | 6) =>
+    serviceState(service, [edge({ families: new Map([[7, family]]) }), edge()])
+  expect(noteOf(4)).toEqual({
+    phase: 'live',
+    problem: null,
+    note: 'IPv4 only: the backend has no IPv6 address',
+  })
+  expect(noteOf(6).note).toBe('IPv6 only: the backend has no IPv4 address')
 })
 
 it('is unanswered when its backend is in trouble, unless something of ours is wrong', () => {

@@ -1,4 +1,4 @@
-import type { BackendTrouble, DataPlane, Problem } from '@postern/contract/edge'
+import type { BackendTrouble, DataPlane, PortFacts, Problem } from '@postern/contract/edge'
 import type { NodeStatus } from '@postern/contract/nodes'
 import type { ServiceState } from '@postern/contract/services'
 
@@ -7,6 +7,10 @@ export interface EdgeView {
   applied: number
   problems: readonly Problem[]
   dataPlane: DataPlane | null
+  /** Of UDP services to which only visitors with an address of one kind come, that kind. */
+  families: ReadonlyMap<number, 4 | 6>
+  /** Ports of the range that other programs hold. */
+  held: PortFacts['held']
   /** By service; only of those whose backend gives no answer. */
   troubles: ReadonlyMap<number, BackendTrouble>
 }
@@ -58,7 +62,7 @@ export function serviceState(service: ServiceScope, edges: readonly EdgeView[]):
   if (edges.length === 0) return { phase: 'applying', problem: 'No edge is connected' }
   const worst = edges
     .map((edge) => stateOnEdge(service, edge))
-    .reduce((a, b) => (RANK[b.phase] > RANK[a.phase] ? b : a), LIVE)
+    .reduce((a, b) => (RANK[b.phase] > RANK[a.phase] || (a === LIVE && b.note) ? b : a), LIVE)
   const away = findAway(service.node)
   // A name that cannot be looked up without its node is no failure of ours.
   return away && (worst.phase !== 'failed' || service.isNamed) ? away : worst
@@ -83,7 +87,14 @@ function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   const { haproxy } = edge.dataPlane
   if (haproxy.state !== 'ok') return { phase: 'failed', problem: haproxy.detail }
   const trouble = edge.troubles.get(service.id)
-  return trouble ? { phase: 'unanswered', problem: textOf(trouble, service) } : LIVE
+  return trouble
+    ? { phase: 'unanswered', problem: textOf(trouble, service) }
+    : liveState(edge.families.get(service.id))
+}
+
+function liveState(family: 4 | 6 | undefined): EdgeState {
+  if (family === undefined) return LIVE
+  return { ...LIVE, note: `IPv${family} only: the backend has no IPv${family === 4 ? 6 : 4} address` }
 }
 
 function textOf(trouble: BackendTrouble, { node, isOnNode }: ServiceScope): string {

@@ -1,6 +1,7 @@
 import type { PortProto, TcpService, TcpServiceForm } from '@postern/contract/services'
 import { isServicePort, type Settings } from '@postern/contract/settings'
 import type { Kysely } from 'kysely'
+import type { Context } from '../../context.ts'
 import { type Database, flag } from '../../db/schema.ts'
 import type { Findings } from '../errors.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
@@ -12,9 +13,9 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   formOf: tcpFormOf,
   toRecord: toTcpService,
   find: ({ context, db }, { proto, port }, before) =>
-    findPortProblems({ db, settings: context.config.settings, proto, before }, port),
+    findPortProblems({ ...aroundOf(context, proto), db, proto, before }, port),
   async columnsOf({ context, db }, { proto, port, ssl }, before) {
-    const found = await findPort({ db, settings: context.config.settings, proto, before })
+    const found = await findPort({ ...aroundOf(context, proto), db, proto, before })
     return { proto, port: port ?? found ?? null, ssl: flag(ssl) }
   },
 }
@@ -22,8 +23,15 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
 interface Around<P extends PortProto | undefined> {
   db: Kysely<Database>
   settings: Settings
+  /** What other programs of the edges' machines hold, as these said last. */
+  held: ReadonlySet<number>
   proto: P
   before: ServiceRecordRow | undefined
+}
+
+function aroundOf({ config, edges }: Pick<Context, 'config' | 'edges'>, proto: PortProto | undefined) {
+  const held = proto ? edges.views().flatMap((edge) => edge.held[proto]) : []
+  return { settings: config.settings, held: new Set(held) }
 }
 
 /** @param port undefined: it cannot be read; null: any will do */
@@ -62,7 +70,13 @@ async function findHolder(db: Kysely<Database>, proto: PortProto, port: number) 
 }
 
 /** For a service whose form leaves it to the server: the port that it has, else the lowest that is free. */
-async function findPort({ db, settings, proto, before }: Around<PortProto>): Promise<number | undefined> {
+async function findPort({
+  db,
+  settings,
+  held,
+  proto,
+  before,
+}: Around<PortProto>): Promise<number | undefined> {
   const { from, to } = settings.POSTERN_PORT_RANGE
   const others = await db
     .selectFrom('services')
@@ -76,6 +90,6 @@ async function findPort({ db, settings, proto, before }: Around<PortProto>): Pro
   const used = new Set(others.map(({ port }) => port))
   const isFree = (port: number) => isServicePort(settings, port) && !used.has(port)
   if (before?.port && isFree(before.port)) return before.port
-  for (let port = from; port <= to; port++) if (isFree(port)) return port
+  for (let port = from; port <= to; port++) if (isFree(port) && !held.has(port)) return port
   return undefined
 }

@@ -47,7 +47,7 @@ export async function findTaken(
 /** Open files at a time. */
 const AT_ONCE = 64
 
-function portsOf({ from, to }: PortSpan): number[] {
+export function portsOf({ from, to }: PortSpan): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
