@@ -27,6 +27,7 @@ const SETS = {
     chromium: 'chromium',
     git: 'git',
     apache2: 'apache2-bin',
+    certutil: 'libnss3-tools',
     curl: 'curl',
     openssl: 'openssl',
     pgrep: 'procps',

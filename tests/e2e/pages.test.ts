@@ -266,7 +266,7 @@ it('a domain without services has a hint in its row, and its menu', async () => 
   await page.getByRole('menuitem', { name: 'Edit Domain' }).click()
   const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
   await form.getByText('Set up a domain pointing to Postern').waitFor()
-  await expect(form.getByLabel('SSL Certificate Type')).toHaveValue('Self Signed')
+  await expect(form.getByLabel('SSL Certificate Type')).toHaveValue('self-signed')
   await form.getByLabel('Skip Domain Validation').waitFor()
   await form.getByText('Self-Signed when skipping domain validation').waitFor()
   await form.getByRole('button', { name: 'Save' }).click()

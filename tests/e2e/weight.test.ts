@@ -8,7 +8,7 @@ import { label, type Site, startSite } from './harness.ts'
 import { passTimeUntil, stopClock } from './steps.ts'
 
 /** What a first visit has to load, in kB of compressed scripts: a little more than it is, so that it stays so. */
-const CAPS = { login: 140, nodes: 228 }
+const CAPS = { login: 142, nodes: 228 }
 const ASSETS = new URL('../../apps/console/dist/assets/', import.meta.url).pathname
 
 let site: Site
