@@ -23,16 +23,21 @@ const CROWDED_SHARE = 10
 const SERVICES_SHARE = 0.8
 
 /** @param room the connections that this frontend takes */
-export function renderSourceLimit({ connectionsPerSource }: HaproxyOptions, room: number): string {
+export function renderSourceLimit(options: HaproxyOptions, room: number): string {
+  const { connectionsPerSource } = options
   const network = connectionsPerSource * NETWORK_SHARE
-  const crowded = (limit: number) => Math.ceil(limit / CROWDED_SHARE)
   return `  tcp-request connection track-sc0 src,ipmask(32,64) table sources
   tcp-request connection track-sc1 src,ipmask(32,48) table networks
   tcp-request connection set-var(sess.over) str(over) if { sc0_conn_cur gt ${connectionsPerSource} } or { sc1_conn_cur gt ${network} }
   tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + TOLD} } or { sc1_conn_cur gt ${network + TOLD} }
-  acl is_crowded fe_conn gt ${Math.floor(room / 2)}
-  tcp-request connection reject if is_crowded { sc0_conn_cur gt ${crowded(connectionsPerSource)} }
-  tcp-request connection reject if is_crowded { sc1_conn_cur gt ${crowded(network)} }`
+${renderCrowdLimit(options, `{ fe_conn gt ${Math.floor(room / 2)} }`)}`
+}
+
+/** @param condition of connections of which most of the room is taken */
+export function renderCrowdLimit({ connectionsPerSource }: HaproxyOptions, condition: string): string {
+  const crowded = (limit: number) => Math.ceil(limit / CROWDED_SHARE)
+  return `  tcp-request connection reject if ${condition} { sc0_conn_cur gt ${crowded(connectionsPerSource)} }
+  tcp-request connection reject if ${condition} { sc1_conn_cur gt ${crowded(connectionsPerSource * NETWORK_SHARE)} }`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { renderBinds, renderSourceLimit } from './door.ts'
+import { renderBinds, renderCrowdLimit, renderSourceLimit } from './door.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, type PortSpan } from './options.ts'
 
@@ -35,6 +35,7 @@ ${renderLookup(paths, 'connection')}
   acl ends_tls var(sess.route),field(5,|) -m sub ${FLAGS.tls}
   acl has_list var(sess.route),field(6,|) -m len gt 0
   acl is_refused var(txn.why) -m found
+${renderCrowdLimit(options, `ends_tls { fe_conn(ports_tls) gt ${Math.floor(tlsPortConnections / 2)} }`)}
 ${renderNames()}
   tcp-request content set-var(txn.list) var(sess.route),field(6,|)
   tcp-request content set-var(txn.verdict) lua.ip_verdict if has_list

@@ -84,6 +84,7 @@ export async function findOptions(
   const listeners = portRange ? (portRange.to - portRange.from + 1) * addresses.length : 0
   const files = Math.max(0, (await readFileLimit(4 * OTHER_FILES)) - OTHER_FILES - listeners)
   const portFiles = portRange ? files * PORT_SHARE : 0
+  const wantedPorts = options.portConnections ?? options.maxConnections
   return {
     directory: options.directory,
     serverSocket: options.serverSocket,
@@ -96,7 +97,9 @@ export async function findOptions(
     user: user ?? null,
     maxConnections: options.maxConnections ?? connectionsFor((files - portFiles) / FILES_EACH),
     ports,
-    ...sharePorts(portFiles / PORT_FILES_EACH, options.portConnections ?? options.maxConnections),
+    ...(wantedPorts === undefined
+      ? sharePorts(portFiles / PORT_FILES_EACH)
+      : { portConnections: wantedPorts, tlsPortConnections: leastTls(wantedPorts) }),
     connectionsPerSource: options.connectionsPerSource ?? 500,
     logPort: log.port,
     logSecret: log.secret,
@@ -108,16 +111,15 @@ export async function findOptions(
 
 /**
  * Shares the visitors that TCP services may have among those whose TLS ends here and all others.
- * @param possible where TLS ends nowhere @param wanted of all, where that is not left to the limit of open files
+ * @param possible where TLS ends nowhere
  */
-export function sharePorts(
-  possible: number,
-  wanted = connectionsFor(possible / (1 + TLS_SHARE)),
-): Pick<HaproxyOptions, 'portConnections' | 'tlsPortConnections'> {
-  const least = Math.ceil(wanted * TLS_SHARE)
-  const left = Math.min(wanted, Math.floor(possible - wanted))
-  return { portConnections: wanted, tlsPortConnections: Math.max(least, left) }
+export function sharePorts(possible: number): Pick<HaproxyOptions, 'portConnections' | 'tlsPortConnections'> {
+  const all = connectionsFor(possible / (1 + TLS_SHARE))
+  const left = Math.min(all, Math.floor(possible - all))
+  return { portConnections: all, tlsPortConnections: Math.max(leastTls(all), left) }
 }
+
+const leastTls = (all: number) => Math.ceil(all * TLS_SHARE)
 
 function connectionsFor(possible: number): number {
   return Math.min(MOST_CONNECTIONS, Math.max(100, Math.floor(possible)))

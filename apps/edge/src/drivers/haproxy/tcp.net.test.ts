@@ -224,6 +224,29 @@ test('many idle connections are held, and one more is served', async () => {
   expect(idle.every((connection) => connection.isOpen())).toBe(true)
 })
 
+test('one source leaves others a way to services whose TLS ends here, of which there are fewer', async () => {
+  const from = base + 2400
+  const portRange = { from, to: from + 7 }
+  // Ten may have their TLS end here. While more than five have, a source gets a tenth of its limit.
+  const small = await makeHaproxyLab({ portRange, portConnections: 40, connectionsPerSource: 20 })
+  onTestFinished(() => small.close())
+  const routes = [makeConsoleRoute(), makeLabPort(20, from, backendPort, { tls: { domain: null } })]
+  expect(await small.apply(routes)).toEqual([])
+  const isGreeted = (localAddress: string) =>
+    new Promise<boolean>((resolve) => {
+      const way = dial({ port: from, host: '127.0.0.1', localAddress })
+      const socket = connectTls({ socket: way, rejectUnauthorized: false })
+      onTestFinished(() => void socket.destroy())
+      socket.once('data', () => resolve(true)).on('error', () => resolve(false))
+      socket.on('close', () => resolve(false))
+    })
+  let greeted = 0
+  while (await isGreeted('127.0.3.1')) greeted++
+  expect(greeted).toBe(6)
+  for (const _ of ['one', 'two']) expect(await isGreeted('127.0.3.2')).toBe(true)
+  expect(await isGreeted('127.0.3.2')).toBe(false)
+})
+
 test('the installation’s own ports are none of the range', async () => {
   const own = await makeHaproxyLab()
   onTestFinished(() => own.close())
