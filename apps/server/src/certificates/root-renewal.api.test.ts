@@ -1,7 +1,10 @@
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect, createServer } from 'node:tls'
 import { run } from '@postern/testkit/exec'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -82,6 +85,27 @@ test('who knows the old root, in either form, trusts what the new one signs; and
   const { certificate: foreign } = await server.context.authority.issue(['google.com'])
   for (const root of [oldImported, newImported])
     expect(await verify(root, foreign, 'google.com')).toContain('permitted subtree violation')
+})
+
+test('an agent that holds the old root reaches the server by TLS, and so does one that holds the new', async () => {
+  await server.close()
+  now = Date.now() - DUE * DAY
+  server = await start()
+  const before = server.context.authority.certificate
+  now = Date.now()
+  await renewCertificates(server.context)
+  const { certificate: cert, privateKey: key } = await server.context.authority.issue(['127.0.0.1'])
+  const listening = createServer({ cert, key }, (socket) => socket.end()).listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  // A TCP server has an address with a port.
+  const { port } = listening.address() as AddressInfo
+  for (const ca of [before, server.context.authority.certificate]) {
+    const socket = connect({ host: '127.0.0.1', port, ca })
+    await once(socket, 'secureConnect')
+    expect(socket.authorized).toBe(true)
+    socket.destroy()
+  }
+  listening.close()
 })
 
 test('agents find the root that they know among the two, the old one first, until it is over', async () => {
