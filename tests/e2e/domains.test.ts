@@ -88,6 +88,8 @@ it('adds a domain that points here, with a certificate on order', async () => {
     domain: 'here.example.com',
     ssl: 'certbot',
     skipValidation: false,
+    authentication: false,
+    allowedEmails: [],
   })
   await page.getByText('Domain created successfully!').waitFor()
   await row(page, 'here.example.com').getByText("Let's Encrypt").waitFor()

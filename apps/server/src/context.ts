@@ -22,6 +22,11 @@ import { type AgentBundle, readAgentBundle } from './core/nodes/agent-bundle.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
 import { openSecretKey } from './core/secrets/key-file.ts'
 import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
+import { createFlow, type Flow } from './core/sign-in/flow.ts'
+import { loadSignInKeys, type SignInKeys } from './core/sign-in/keys.ts'
+import { createNotes } from './core/sign-in/notes.ts'
+import { createProvider } from './core/sign-in/provider.ts'
+import { createVisitorSessions } from './core/sign-in/sessions.ts'
 import { createFeeds, type Feeds } from './core/streams/feeds.ts'
 import { type AddressBook, createAddressBook } from './core/tunnel/addresses.ts'
 import { loadTunnel, type Tunnel } from './core/tunnel/tunnel.ts'
@@ -68,6 +73,10 @@ export interface Context extends World {
   readonly addresses: AddressBook
   readonly desiredState: DesiredState
   readonly agentBundle: AgentBundle | null
+  /** By which sessions of visitors are sealed. */
+  readonly signInKeys: SignInKeys
+  /** Of sign-ins in front of services. */
+  readonly flow: Flow
   /** Registers what must end with the context; the last one registered ends first. */
   onDispose(end: () => void | Promise<void>): void
   dispose(): Promise<void>
@@ -112,6 +121,10 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     ends.push(() => counts.close())
     const tunnel = await loadTunnel({ db, secrets, config, ...world })
     const logs = createLogHub(() => new Date(world.clock()))
+    const signInKeys = await loadSignInKeys({ db, bus, secrets, ...world })
+    const notes = createNotes(world.randomBytes(32), world.clock)
+    const visitorSessions = createVisitorSessions(signInKeys, world.clock)
+    const provider = createProvider(config.settings)
     return {
       ...world,
       config,
@@ -133,8 +146,10 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,
       addresses: createAddressBook(tunnel.network4),
-      desiredState: createDesiredState({ db, secrets, tunnel, publicHost: config.publicHost }),
+      desiredState: createDesiredState({ db, secrets, tunnel, signInKeys, publicHost: config.publicHost }),
       agentBundle: readAgentBundle(config.rootDir),
+      signInKeys,
+      flow: createFlow({ ...world, config, db, log, notes, visitorSessions, provider }),
       onDispose: (end) => void ends.push(end),
       dispose,
     }

@@ -6,6 +6,7 @@ import { buildContext, type Context, createLog, realWorld } from './context.ts'
 import type { GeneratedAdmin } from './core/accounts/accounts.ts'
 import { createResolver } from './core/domains/resolver.ts'
 import { prepareInstallation } from './core/first-start.ts'
+import { startKeyRenewal } from './core/sign-in/keys.ts'
 import { listenOnLoopback, listenOnSocket } from './listen.ts'
 
 export interface RunningServer {
@@ -29,6 +30,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
   try {
     const generatedAdmin = await prepareInstallation(context)
     await startRenewal(context)
+    startKeyRenewal(context)
     const behindProxy = await buildApp(context, { trustForwarded: true })
     apps.push(behindProxy)
     const local = await buildApp(context, { trustForwarded: false })

@@ -18,6 +18,8 @@ export const Config = z.extend(NodeConfig, {
   caFingerprint: z.string(),
   /** `sha256` in hex of the agent that `/install/postern` serves; null when it was not built. */
   agentSha256: z.nullable(z.string()),
+  /** By whom visitors are known in front of services, and the redirect address to enter there; null: not set up. */
+  signIn: z.nullable(z.object({ issuer: z.string(), redirectUrl: z.string() })),
   /** Links of the top bar; null hides them. */
   repositoryUrl: z.nullable(z.string()),
   contactUrl: z.nullable(z.string()),

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { Certificate, CertificateKind } from './certificates.ts'
 import * as f from './fields.ts'
+import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 
 /** What a person can say about a domain. `skipValidation` leaves out the look-up that shows that the name points here. */
@@ -8,6 +9,10 @@ export const DomainForm = z.strictObject({
   domain: f.domainName,
   ssl: f.blankable(CertificateKind),
   skipValidation: f.withDefault(z.boolean(), false),
+  /** Visitors of services that require it sign in; off clears the list. */
+  authentication: f.withDefault(z.boolean(), false),
+  /** Who may come in. An empty list admits nobody. */
+  allowedEmails: f.listOf(f.email, LIMITS.allowedEmails),
 })
 export type DomainForm = z.infer<typeof DomainForm>
 export type DomainFormInput = z.input<typeof DomainForm>
@@ -17,6 +22,8 @@ export const Domain = z.object({
   domain: z.string(),
   ssl: z.nullable(CertificateKind),
   skipValidation: z.boolean(),
+  authentication: z.boolean(),
+  allowedEmails: z.array(z.string()),
   certificate: Certificate,
   created_at: f.time,
   updated_at: f.time,

@@ -145,6 +145,20 @@ export const backendHost = z.pipe(
   ),
 )
 
+/** An e-mail address as providers tell it, in lower case. Any top-level name will do. */
+export const email = z
+  .string(missing(MESSAGES.required))
+  .check(
+    z.trim(),
+    z.toLowerCase(),
+    z.minLength(1, MESSAGES.required),
+    z.maxLength(254, MESSAGES.email),
+    z.regex(
+      /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/,
+      MESSAGES.email,
+    ),
+  )
+
 export const wireGuardKey = z.string().check(z.refine(isWireGuardKey, MESSAGES.wireGuardKey))
 
 /** The public half of a WireGuard key pair. */

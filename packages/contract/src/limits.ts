@@ -10,6 +10,8 @@ export const LIMITS = {
   defaultTcpPort: 1883,
   ipListEntries: 1000,
   gatewayNetworks: 50,
+  allowedEmails: 1000,
+  bypassLength: 8000,
   tokensPerNode: 100,
   handshakeStale: 180_000,
   logLines: 1000,

@@ -1,3 +1,5 @@
+import type { BypassFault } from '@postern/net/bypass'
+
 /** What a person reads under a field. Written once; the server and the console show the same words. */
 export const MESSAGES = {
   required: 'This field is required',
@@ -24,10 +26,25 @@ export const MESSAGES = {
   controlCharacters: 'must not contain control characters or invisible marks',
   unknownField: 'is not a known field',
   noTlsOverUdp: 'UDP has no TLS: choose tcp://, or switch SSL termination off',
+  email: 'must be a valid email',
+  noProvider:
+    'No provider is set up: set POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET, and start again',
+  noAuthentication: 'Authentication is not enabled for this domain',
   selfSignedOnly: 'Self-Signed when skipping domain validation',
   gatewayNetworks: 'A gateway needs at least one subnet',
   backendHostRefused: 'this node can only expose its own services: leave the host empty',
 } as const
+
+/** What is wrong with a line of the paths that need no sign-in. */
+export const BYPASS_MESSAGES: Readonly<Record<BypassFault, string>> = {
+  method: "should not contain HTTP method or '!=' prefix",
+  characters: 'contains forbidden characters',
+  expression: 'is not a valid regular expression',
+  start: "must start with '/' or '^'",
+  complex:
+    'is not a valid regular expression here: it has groups, alternatives or more than 62 parts. Write one line for each alternative',
+  many: 'is one too many: 50 lines are allowed',
+}
 
 /** Words for a value that is not there. Given as plain text they would answer for every check of the schema. */
 export function missing(words: string) {

@@ -1,8 +1,9 @@
+import { parseBypass } from '@postern/net/bypass'
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
-import { MESSAGES } from './messages.ts'
+import { BYPASS_MESSAGES, MESSAGES } from './messages.ts'
 
 /** `tcp` is every service with a public port of its own, those over UDP too. */
 export const ServiceType = z.enum(['http', 'tcp'])
@@ -26,6 +27,16 @@ const serviceFields = {
   skipValidation: f.withDefault(z.boolean(), false),
 }
 
+/** The first line that is wrong, with its physical number. */
+function checkBypass(form: Record<string, unknown>, found: z.core.$RefinementCtx): void {
+  const { requireAuth, skipAuthRoutes } = form
+  if (requireAuth !== true || typeof skipAuthRoutes !== 'string') return
+  const [problem] = parseBypass(skipAuthRoutes).problems
+  if (!problem) return
+  const message = `Line ${problem.line} ${BYPASS_MESSAGES[problem.fault]}`
+  found.addIssue({ code: 'custom', path: ['skipAuthRoutes'], message, input: skipAuthRoutes })
+}
+
 /** What a person can say about an HTTP service. */
 export const HttpServiceForm = z
   .strictObject({
@@ -33,8 +44,18 @@ export const HttpServiceForm = z
     pathLocation: f.blankable(f.servicePath),
     backendProto: f.withDefault(BackendProto, 'http'),
     backendPort: f.withDefault(f.port, LIMITS.defaultHttpPort),
+    /** Visitors sign in first, as the domain says. */
+    requireAuth: f.withDefault(z.boolean(), false),
+    /** What needs no sign-in all the same: a path or an expression in each line. Counts only with `requireAuth`. */
+    skipAuthRoutes: f.blankable(z.string().check(z.maxLength(LIMITS.bypassLength))),
   })
   .check(
+    z.refine((form) => form.requireAuth !== true || Boolean(form.domain), {
+      path: ['requireAuth'],
+      error: MESSAGES.noAuthentication,
+      ...f.together,
+    }),
+    z.superRefine(checkBypass, f.together),
     z.refine((form) => Boolean(form.domain) || Boolean(form.pathLocation), {
       path: ['domain'],
       error: MESSAGES.domainOrPath,
@@ -107,6 +128,8 @@ export const HttpService = z.object({
   type: z.literal('http'),
   pathLocation: z.string(),
   backendProto: BackendProto,
+  requireAuth: z.boolean(),
+  skipAuthRoutes: z.nullable(z.string()),
 })
 export type HttpService = z.infer<typeof HttpService>
 

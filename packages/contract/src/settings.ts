@@ -60,6 +60,27 @@ const nameServers = z.pipe(
 const isLink = (value: string) => /^https?:$/.test(URL.parse(value)?.protocol ?? '')
 const link = z.nullable(z.string().check(z.refine(isLink, 'must be an http or https address')))
 
+const PROVIDERS: Readonly<Record<string, string>> = {
+  google: 'https://accounts.google.com',
+  microsoft: 'https://login.microsoftonline.com/common/v2.0',
+}
+const isIssuer = (value: string) => {
+  const url = URL.parse(PROVIDERS[value] ?? value)
+  const isHere = url?.protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(url.hostname)
+  return url !== null && (url.protocol === 'https:' || isHere) && url.search === '' && url.hash === ''
+}
+const issuer = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        isIssuer,
+        `must be ${Object.keys(PROVIDERS).join(' or ')}, or the https address of an OpenID provider`,
+      ),
+    ),
+  z.transform((value: string) => PROVIDERS[value] ?? value),
+)
+
 const Environment = z.object({
   POSTERN_DATA_DIR: text('/var/lib/postern').check(
     z.regex(/^\/[A-Za-z0-9._/-]{1,70}$/, 'must be an absolute path of at most 70 plain characters'),
@@ -79,6 +100,13 @@ const Environment = z.object({
   POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
   POSTERN_ADMIN_PASSWORD: z._default(
     z.nullable(z.string().check(z.minLength(8, 'must have at least 8 characters'))),
+    null,
+  ),
+  POSTERN_OIDC_ISSUER: z._default(z.nullable(issuer), null),
+  POSTERN_OIDC_CLIENT_ID: z._default(z.nullable(z.string()), null),
+  POSTERN_OIDC_CLIENT_SECRET: z._default(z.nullable(z.string()), null),
+  POSTERN_OIDC_CLIENT_SECRET_FILE: z._default(
+    z.nullable(z.string().check(z.regex(/^\//, 'must be an absolute path'))),
     null,
   ),
   POSTERN_LOG_LEVEL: z._default(z.enum(['debug', 'info', 'warn', 'error']), 'info'),
@@ -122,7 +150,21 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (unknown)
     throw new SettingsError(`${unknown[0]} is not a setting. The settings are: ${known.join(', ')}`)
   const result = Environment.safeParse(Object.fromEntries(own))
-  if (result.success) return result.data
+  if (result.success) return withWholeProvider(result.data)
   const [issue] = result.error.issues
   throw new SettingsError(`${issue?.path.join('.')} ${issue?.message}`)
+}
+
+/** A provider is known by all of its settings or by none. */
+function withWholeProvider(settings: Settings): Settings {
+  const { POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID } = settings
+  const { POSTERN_OIDC_CLIENT_SECRET: secret, POSTERN_OIDC_CLIENT_SECRET_FILE: file } = settings
+  const given = [POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID, secret ?? file].filter((each) => each !== null)
+  if (given.length % 3 !== 0)
+    throw new SettingsError(
+      'POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET belong together: set all of them',
+    )
+  if (secret !== null && file !== null)
+    throw new SettingsError('Set POSTERN_OIDC_CLIENT_SECRET or POSTERN_OIDC_CLIENT_SECRET_FILE, not both')
+  return settings
 }

@@ -9,6 +9,7 @@ import { toast } from '../ui/Toasts.tsx'
 import { serverUrls } from '../util/urls.ts'
 import { SelectField } from './bound-fields.tsx'
 import { SkipValidationField, useSkipOffered } from './domain-fields.tsx'
+import { DomainSignInFields } from './sign-in-fields.tsx'
 import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
 
@@ -22,7 +23,7 @@ interface Props {
 export function DomainDialog({ domain, onClose }: Props) {
   const api = useApi()
   const queries = useQueryClient()
-  const { form, dialog } = useFormDialog({
+  const { form, record, dialog } = useFormDialog({
     schema: DomainSchema,
     record: domain,
     valuesOf: (record) => (record ? domainValues(record) : NEW_DOMAIN),
@@ -68,6 +69,7 @@ export function DomainDialog({ domain, onClose }: Props) {
         disabled={skips === true}
         hint={skips ? MESSAGES.selfSignedOnly : ssl === 'certbot' ? LETS_ENCRYPT : <SelfSigned />}
       />
+      <DomainSignInFields form={form} wasOn={record?.authentication ?? false} />
     </FormDialog>
   )
 }
@@ -91,9 +93,21 @@ function SelfSigned() {
   )
 }
 
-const NEW_DOMAIN = { domain: '', ssl: 'self-signed', skipValidation: false } satisfies DomainFormInput
+const NEW_DOMAIN = {
+  domain: '',
+  ssl: 'self-signed',
+  skipValidation: false,
+  authentication: false,
+  allowedEmails: [],
+} satisfies DomainFormInput
 
 /** What the domain form holds while it is edited. A type of null reads as Self Signed. */
-function domainValues({ domain, ssl, skipValidation }: Domain) {
-  return { domain, ssl: ssl ?? 'self-signed', skipValidation } satisfies DomainFormInput
+function domainValues({ domain, ssl, skipValidation, authentication, allowedEmails }: Domain) {
+  return {
+    domain,
+    ssl: ssl ?? 'self-signed',
+    skipValidation,
+    authentication,
+    allowedEmails: [...allowedEmails],
+  } satisfies DomainFormInput
 }

@@ -7,6 +7,7 @@ import { SelectField } from './bound-fields.tsx'
 import { SandboxHint } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import { httpServiceValues, NEW_HTTP_SERVICE, previewHttpRoute, schemaForNode } from './service-values.ts'
+import { ServiceSignInFields } from './sign-in-fields.tsx'
 import { TextField } from './TextField.tsx'
 
 const PROTOCOLS = [
@@ -59,6 +60,7 @@ export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceForm
           disabled={locked}
         />
       }
+      signIn={<ServiceSignInFields form={form} locked={locked} />}
     />
   )
 }

@@ -70,6 +70,8 @@ interface Props<In extends ServiceValues, Out> {
   publicOption?: ReactNode
   /** Before the backend's host. */
   protocolField: ReactNode
+  /** At the end. */
+  signIn?: ReactNode
   defaultPort: number
   route: Route
   onClose: () => void
@@ -167,6 +169,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
           />
         </div>
       </FormSection>
+      {props.signIn}
     </FormDialog>
   )
 }

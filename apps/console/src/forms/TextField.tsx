@@ -17,7 +17,7 @@ export interface TextFieldProps extends Labels {
   disabled?: boolean
 }
 
-type OwnInputProps = Pick<ComponentProps<'input'>, 'type' | 'autoComplete' | 'autoCapitalize'>
+type OwnInputProps = Pick<ComponentProps<'input'>, 'type' | 'autoComplete' | 'autoCapitalize' | 'onPaste'>
 
 export function TextField<V extends FieldValues, T>({
   control,

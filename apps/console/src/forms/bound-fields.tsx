@@ -101,6 +101,10 @@ interface TextListProps {
   addText: string
   hint?: string
   placeholder?: string
+  /** A pasted list becomes a row for each of its entries. */
+  takesMany?: boolean
+  /** Asks before a row goes, with what the rows hold. */
+  mayRemove?: (rows: readonly string[]) => Promise<boolean>
 }
 
 /** A list of short texts, like addresses; the value is an array of strings. */
@@ -109,6 +113,8 @@ export function TextListField<V extends FieldValues, T>({
   name,
   itemLabel,
   placeholder,
+  takesMany = false,
+  mayRemove = async () => true,
   ...props
 }: Binding<V, T> & TextListProps) {
   const { field, fieldState } = useController({ control, name })
@@ -121,7 +127,9 @@ export function TextListField<V extends FieldValues, T>({
       error={Array.isArray(fieldState.error) ? undefined : fieldState.error?.message}
       removeLabel={(index) => `Remove ${rows[index] || `${itemLabel} ${index + 1}`}`}
       onAdd={() => field.onChange([...rows, ''])}
-      onRemove={(index) => field.onChange(rows.filter((_, at) => at !== index))}
+      onRemove={async (index) => {
+        if (await mayRemove(rows)) field.onChange(rows.filter((_, at) => at !== index))
+      }}
       renderRow={(index) => (
         <TextField
           control={control}
@@ -130,8 +138,20 @@ export function TextListField<V extends FieldValues, T>({
           label={<span className="sr">{`${itemLabel} ${index + 1}`}</span>}
           mono
           {...(placeholder ? { placeholder } : {})}
+          onPaste={(event) => {
+            const entries = takesMany ? entriesOf(event.clipboardData.getData('text')) : []
+            if (entries.length < 2) return
+            event.preventDefault()
+            const others = rows.filter((row, at) => at !== index || row.trim() !== '')
+            field.onChange([...others, ...entries.filter((entry) => !others.includes(entry))])
+          }}
         />
       )}
     />
   )
+}
+
+/** What a person copies from a mail or a table: separated by commas, semicolons, blanks or lines. */
+function entriesOf(text: string): string[] {
+  return [...new Set(text.split(/[\s,;]+/).filter((entry) => entry !== ''))]
 }

@@ -57,15 +57,19 @@ export function PublicDomainField({ control, label, hint }: FieldProps) {
 }
 
 /** The first domains with this in their names, asked for when typing pauses; `isNew` when there is none. */
-function useDomainsLike(text: string) {
+export function useDomainsLike(text: string) {
   const typed = text.trim().slice(0, LONGEST_NAME)
   const search = useSettled(typed, SEARCH_DELAY)
   const query = { search, limit: OFFERED, orderBy: 'domain,asc' }
   const { data, isPlaceholderData } = usePage(endpoints.listDomains, { query })
   const isCurrent = search === typed && !isPlaceholderData
-  const found = data?.data.map(({ domain }) => domain) ?? []
+  const found = data?.data ?? []
+  const names = found.map(({ domain }) => domain)
   return {
-    names: isCurrent ? found : found.filter((name) => name.includes(typed.toLowerCase())),
+    found,
+    /** There are no others like it. */
+    isWhole: isCurrent && data !== undefined && data.total === found.length,
+    names: isCurrent ? names : names.filter((name) => name.includes(typed.toLowerCase())),
     isNew: isCurrent && typed !== '' && data?.total === 0,
   }
 }

@@ -46,11 +46,15 @@ export const NEW_HTTP_SERVICE = {
   pathLocation: '/',
   backendProto: 'http',
   backendPort: LIMITS.defaultHttpPort,
+  requireAuth: false,
+  skipAuthRoutes: '',
 } satisfies HttpServiceFormInput
 
 export function httpServiceValues(service: HttpService) {
-  const { pathLocation, backendProto } = service
-  return { ...serviceValues(service), pathLocation, backendProto } satisfies HttpServiceFormInput
+  const { pathLocation, backendProto, requireAuth } = service
+  const skipAuthRoutes = service.skipAuthRoutes ?? ''
+  const own = { pathLocation, backendProto, requireAuth, skipAuthRoutes }
+  return { ...serviceValues(service), ...own } satisfies HttpServiceFormInput
 }
 
 export const NEW_TCP_SERVICE = {

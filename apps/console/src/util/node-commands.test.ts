@@ -58,6 +58,7 @@ const CONFIG = {
   publicUrl: 'https://postern.example.com:8443',
   publicHostIsPrivate: false,
   caFingerprint: 'sha256:00',
+  signIn: null,
   agentSha256: 'ab'.repeat(32),
   repositoryUrl: null,
   contactUrl: null,

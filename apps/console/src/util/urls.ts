@@ -22,6 +22,7 @@ export const serverUrls = {
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
   root: () => '/install/root.crt',
+  signIn: () => '/docs/sign-in',
   agent: (publicUrl: string) => `${publicUrl}/install/postern`,
 } as const
 

@@ -94,6 +94,7 @@ interface DomainsTable {
   domain: Fixed<string>
   ssl: CertificateKind | null
   skip_validation: Flag
+  authentication: Generated<Flag>
   created_at: Fixed<Time>
   updated_at: Time
   revision: number
@@ -177,11 +178,24 @@ interface ServicesTable {
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
+  /** Of an HTTP service. */
+  require_auth: Generated<Flag>
+  /** Of an HTTP service; null for none. */
+  skip_auth_routes: string | null
   enabled: Flag
   system: Fixed<Flag>
   created_at: Fixed<Time>
   updated_at: Time
   revision: number
+}
+
+/** Who may come in to services of a domain that require sign-in. It changes with its domain. */
+interface DomainMembersTable {
+  /** Never given twice. */
+  id: Generated<number>
+  domain_id: Fixed<number>
+  /** In lower case. */
+  email: Fixed<string>
 }
 
 /** One row: the newest revision. Writers wait here for each other, so that revisions are in the order of commits. */
@@ -229,6 +243,7 @@ export interface Database {
   challenges: Stated<ChallengesTable>
   orders: OrdersTable
   services: Stated<ServicesTable>
+  domain_members: DomainMembersTable
   revisions: RevisionsTable
   changes: ChangesTable
   edges: EdgesTable

@@ -3,6 +3,7 @@ import { findCidr } from '@postern/net/cidr'
 import { isPrivate } from '@postern/net/special'
 import type { FastifyInstance } from 'fastify'
 import { publicUrl } from '../config.ts'
+import { redirectUrlOf } from '../core/sign-in/flow.ts'
 import { route } from '../http/route.ts'
 
 /** What the server says of itself. */
@@ -26,6 +27,10 @@ export function configRoutes(app: FastifyInstance): void {
       publicHostIsPrivate: address !== undefined && isPrivate(address),
       caFingerprint: authority.fingerprint,
       agentSha256: agentBundle?.sha256 ?? null,
+      signIn:
+        settings.POSTERN_OIDC_ISSUER === null
+          ? null
+          : { issuer: settings.POSTERN_OIDC_ISSUER, redirectUrl: redirectUrlOf({ config }) },
       repositoryUrl: settings.POSTERN_REPOSITORY_URL,
       contactUrl: settings.POSTERN_CONTACT_URL,
     }

@@ -11,6 +11,7 @@ import { logRoutes } from './logs.ts'
 import { nodeRoutes } from './nodes.ts'
 import { proofRoutes } from './proofs.ts'
 import { serviceRoutes } from './services.ts'
+import { signInRoutes } from './sign-in.ts'
 import { tokenRoutes } from './tokens.ts'
 
 /** Every group of routes, each a function that declares them on the application. */
@@ -27,5 +28,6 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   logRoutes,
   installRoutes,
   proofRoutes,
+  signInRoutes,
   docsRoutes,
 ]

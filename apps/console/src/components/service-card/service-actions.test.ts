@@ -13,6 +13,8 @@ const service: HttpService = {
   domain: null,
   pathLocation: '/',
   backendProto: 'http',
+  requireAuth: false,
+  skipAuthRoutes: null,
   backendHost: null,
   backendPort: 80,
   allowedIps: [],

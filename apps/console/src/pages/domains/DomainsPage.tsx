@@ -3,7 +3,7 @@ import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
-import { Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
+import { Lock, Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
@@ -34,7 +34,12 @@ const COLUMNS: readonly Column<Domain>[] = [
     width: 'w-30',
     className: 'c-name',
     sortBy: 'domain',
-    render: ({ domain }) => <DomainLink domain={domain} />,
+    render: ({ domain, authentication }) => (
+      <>
+        <DomainLink domain={domain} />
+        {authentication && <SignInMark />}
+      </>
+    ),
   },
   { head: 'SSL Certs', className: 'c-full', render: (domain) => <CertificateCell domain={domain} /> },
   {
@@ -167,4 +172,13 @@ function useTryAgain() {
     if (isOrdered) toast.success(`The certificate of ${domain} is ordered again.`)
     await queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
   }
+}
+
+function SignInMark() {
+  return (
+    <span className="markic" title="OAuth2 authentication">
+      <Lock className="ic" aria-hidden="true" />
+      <span className="sr">OAuth2 authentication</span>
+    </span>
+  )
 }

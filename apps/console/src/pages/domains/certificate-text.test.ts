@@ -26,6 +26,8 @@ function domain(certificate: Partial<Certificate> = {}, over: Partial<Domain> = 
     domain: 'app.example.com',
     ssl: 'certbot',
     skipValidation: false,
+    authentication: false,
+    allowedEmails: [],
     certificate: { ...VALID, ...certificate },
     ...times,
     ...over,

@@ -2,6 +2,7 @@ import type { EdgeCertificate, SectionHashes, TunnelSettings } from '@postern/co
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { SignInKeys } from '../sign-in/keys.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import { createStatedRows, inBatches, type StatedRows, updateStatedRows } from './rows.ts'
 import { hashOf, type TextSections } from './sections.ts'
@@ -19,30 +20,30 @@ interface Parts {
   db: Kysely<Database>
   secrets: Secrets
   tunnel: Pick<Tunnel, 'privateKey' | 'network4' | 'network6' | 'address6'>
+  signInKeys: Pick<SignInKeys, 'all'>
   /** The name or address that visitors and nodes use. */
   publicHost: string
 }
 
 /** Keeps the rows as texts between two reads, and reads only those that changed. */
 export function createDesiredState(parts: Parts): DesiredState {
-  const settings = JSON.stringify(settingsOf(parts))
   const rows = createStatedRows()
   return {
     read: (known) =>
       parts.db.transaction().execute(async (tx) => {
         await updateStatedRows(tx, rows, parts)
-        return await answerOf(tx, parts, rows, { settings, known })
+        return await answerOf(tx, parts, rows, { settings: JSON.stringify(settingsOf(parts)), known })
       }),
   }
 }
 
-function settingsOf({ tunnel, publicHost }: Parts): TunnelSettings {
+function settingsOf({ tunnel, signInKeys, publicHost }: Parts): TunnelSettings {
   return {
     publicHost,
     tunnelPrivateKey: tunnel.privateKey,
     tunnelNetwork4: tunnel.network4,
     tunnelNetwork6: tunnel.network6,
-    signInKeys: [],
+    signInKeys: signInKeys.all().map(({ id, secret }) => ({ id, secret })),
   }
 }
 

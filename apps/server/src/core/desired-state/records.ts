@@ -1,4 +1,5 @@
 import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/desired-state'
+import { parseBypass } from '@postern/net/bypass'
 import type { NodeRow, ServiceRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
 
@@ -60,6 +61,8 @@ export type RoutedService = Pick<
   | 'blocked_ips'
   | 'enabled'
   | 'system'
+  | 'require_auth'
+  | 'skip_auth_routes'
 >
 
 /** An HTTP service as the edge routes it. */
@@ -70,7 +73,7 @@ export function routeOf(service: RoutedService, node: RoutedNode, domain: string
     path: service.path ?? '/',
     backend: { proto: service.backend_proto ?? 'http', ...placeOf(service) },
     system: service.system === 1,
-    signIn: null,
+    signIn: service.require_auth === 1 ? parseBypass(service.skip_auth_routes ?? '').bypass : null,
   }
 }
 

@@ -43,7 +43,12 @@ function valuesOf({ context }: TestServer): Values {
   }
   return {
     nodes,
-    domains: { ssl: [null, 'self-signed', 'certbot'], skip_validation: flags, updated_at: anyTime },
+    domains: {
+      ssl: [null, 'self-signed', 'certbot'],
+      skip_validation: flags,
+      authentication: flags,
+      updated_at: anyTime,
+    },
     certificates: {
       status: ['valid', 'failed'],
       kind: ['self-signed', 'certbot'],
@@ -69,6 +74,8 @@ function valuesOf({ context }: TestServer): Values {
       backend_port: [80, 8080],
       allowed_ips: ['[]', '["203.0.113.0/24"]'],
       blocked_ips: ['[]', '["198.51.100.1"]'],
+      require_auth: flags,
+      skip_auth_routes: [null, '/a', '^/b'],
       enabled: flags,
       updated_at: anyTime,
     },
@@ -127,6 +134,8 @@ async function take(tx: Transaction<Database>, revision: number, each: Step, val
   const ids = (await tx.selectFrom(table).select('id').orderBy('id').execute()).map(({ id }) => id)
   const id = ids[each.row % ids.length]
   if (id === undefined) return
+  if (kind === 'delete' && table === 'domains')
+    await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
   if (kind === 'delete') return void (await tx.deleteFrom(table).where('id', '=', id).execute())
   const columns = Object.entries(values[table])
   const [column = '', choices = []] = columns[each.column % columns.length] ?? []
@@ -142,6 +151,7 @@ function sorted({ peers, sections, certificates, ...rest }: HeldState) {
     routes: rowsOf(sections.routes).sort(byId),
     ports: rowsOf(sections.ports).sort(byId),
     challenges: rowsOf(sections.challenges).sort(byId),
+    signIns: rowsOf(sections.signIns).sort(byId),
     certificates: [...certificates].sort(byId),
   }
 }
@@ -165,11 +175,15 @@ async function insert(
       })
       .execute()
   const domain = `d${n}.example.com`
-  if (table === 'domains')
-    await tx
+  if (table === 'domains') {
+    const { id } = await tx
       .insertInto('domains')
       .values({ domain, skip_validation: 1, ...common })
-      .execute()
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const entries = Array.from({ length: row % 3 }, (_, i) => ({ domain_id: id, email: `${i}@example.com` }))
+    if (entries.length > 0) await tx.insertInto('domain_members').values(entries).execute()
+  }
   const status = 'valid'
   if (table === 'certificates')
     await tx

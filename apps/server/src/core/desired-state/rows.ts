@@ -4,6 +4,7 @@ import {
   peersSectionOf,
   portsSectionOf,
   routesSectionOf,
+  type SignIn,
   signInsSectionOf,
 } from '@postern/contract/desired-state'
 import type { Kysely } from 'kysely'
@@ -106,10 +107,34 @@ function peerTextOf(node: NodeRow, { secrets, tunnel }: StatedParts): string | u
 async function readDomains(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
   const changed = await tx
     .selectFrom('domains')
-    .select(['id', 'domain'])
+    .select(['id', 'domain', 'authentication'])
     .where('revision', '>', rows.revision)
     .execute()
-  for (const { id, domain } of changed) rows.domains.set(id, domain)
+  for (const some of inBatches(changed)) {
+    const members = await readEntries(tx, some)
+    for (const { id, domain, authentication } of some) {
+      rows.domains.set(id, domain)
+      const signIn: SignIn = { id, domain, members: members.get(id) ?? [] }
+      if (authentication === 0) rows.signIns.remove(id)
+      else rows.signIns.set(id, JSON.stringify(signIn))
+    }
+  }
+}
+
+/** Domain → the ids of the entries of its list. */
+async function readEntries(
+  tx: Kysely<Database>,
+  domains: readonly { id: number }[],
+): Promise<Map<number, number[]>> {
+  const ids = domains.map(({ id }) => id)
+  const entries = await tx
+    .selectFrom('domain_members')
+    .select(['id', 'domain_id'])
+    .where('domain_id', 'in', ids)
+    .orderBy('id')
+    .execute()
+  const byDomain = Map.groupBy(entries, (entry) => entry.domain_id)
+  return new Map([...byDomain].map(([domain, some]) => [domain, some.map(({ id }) => id)]))
 }
 
 /** The key goes into the hash as it is sealed, so that hashing opens none. */
@@ -182,7 +207,10 @@ async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void
     peers.remove(id)
   })
   await dropFrom(tx, 'challenges', challenges.size(), challenges.ids(), (id) => challenges.remove(id))
-  await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => domains.delete(id))
+  await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => {
+    domains.delete(id)
+    rows.signIns.remove(id)
+  })
   await dropFrom(tx, 'certificates', certificates.size, certificates.keys(), (id) => certificates.delete(id))
 }
 

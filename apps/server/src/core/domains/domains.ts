@@ -17,6 +17,7 @@ import { ConflictError, NotFoundError, quoteNames, refuseFindings } from '../err
 import { listOrPage } from '../pages.ts'
 import type { Patch, Readable } from '../patch.ts'
 import { findPointingProblem } from './domain-check.ts'
+import { findProviderProblem, readMembers, refuseRequired, writeMembers } from './members.ts'
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
 
@@ -51,7 +52,8 @@ export async function createDomain(
   const isNew = domain !== undefined && taken.length === 0
   const message = isNew ? await findDomainProblem(context, domain, skipValidation) : undefined
   const unfit = message === undefined ? [] : [{ field: 'domain', message }]
-  refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values)], taken })
+  const noProvider = findProviderProblem(context, values.authentication)
+  refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values), ...noProvider], taken })
   const form = patch.onto({})
   const issued = await context.authority.issue([form.domain])
   return await change(context, { actor, what: `domain ${form.domain} created` }, async (tx, revision) => {
@@ -61,7 +63,9 @@ export async function createDomain(
   })
 }
 
-interface NewDomain extends Pick<DomainForm, 'domain' | 'ssl' | 'skipValidation'> {
+interface NewDomain
+  extends Pick<DomainForm, 'domain' | 'ssl' | 'skipValidation'>,
+    Partial<Pick<DomainForm, 'authentication' | 'allowedEmails'>> {
   issued: IssuedCertificate
   revision: number
 }
@@ -80,12 +84,14 @@ export async function insertDomain(
       domain: form.domain,
       ssl: form.ssl,
       skip_validation: flag(form.skipValidation),
+      authentication: flag(form.authentication ?? false),
       revision,
       created_at: now,
       updated_at: now,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
+  if (form.authentication) await writeMembers(tx, id, form.allowedEmails ?? [])
   await storeOwn(tx, { domainId: id }, { ...context, issued, now, revision })
   if (form.ssl === 'certbot') await addOrder(tx, id, context.clock())
   return id
@@ -101,17 +107,21 @@ export async function updateDomain(
   const before = await getDomain(context, id)
   const { values, errors } = patch.read(formOf(before), before.updated_at)
   const unfit = [...(await findUpdateProblems(context, before, values)), ...findKindProblem(values)]
-  refuseFindings({ invalid: [...errors, ...unfit], taken: [] })
+  const noProvider = findProviderProblem(context, values.authentication, before.authentication)
+  refuseFindings({ invalid: [...errors, ...unfit, ...noProvider], taken: [] })
   const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
   const issued = isLeaving ? await context.authority.issue([before.domain]) : undefined
   return await change(context, { actor, what: `domain ${before.domain} updated` }, async (tx, revision) => {
     const current = await getDomain({ ...context, db: tx }, id)
     const form = patch.onto(formOf(current), current.updated_at)
     refuseFindings({ invalid: findKindProblem(form), taken: [] })
+    await refuseRequired(tx, id, form.authentication)
+    await writeMembers(tx, id, form.authentication ? form.allowedEmails : [])
     await changeKind(context, tx, current, { ...form, issued, revision })
     await updateStated(tx, 'domains', id, revision, {
       ssl: form.ssl,
       skip_validation: flag(form.skipValidation),
+      authentication: flag(form.authentication),
       updated_at: nextTime(context.clock(), current.updated_at),
     })
     return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
@@ -135,6 +145,7 @@ export async function removeDomain(context: Context, actor: string, id: number):
         'in_use',
       )
     await dropOrder(tx, id)
+    await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
     await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domains').where('id', '=', id).execute()
     return { value: { id }, touched: { domains: [id] } }
@@ -218,8 +229,9 @@ async function findUpdateProblems(
   return message === undefined ? [] : [{ field: 'domain', message }]
 }
 
-function formOf({ domain, ssl, skipValidation }: Domain): Record<string, unknown> {
-  return { domain, ssl, skipValidation }
+function formOf(domain: Domain): Record<string, unknown> {
+  const { ssl, skipValidation, authentication, allowedEmails } = domain
+  return { domain: domain.domain, ssl, skipValidation, authentication, allowedEmails }
 }
 
 /** The database, or the transaction that a change is in. */
@@ -251,21 +263,24 @@ async function readDomains<DB, TB extends keyof DB>(
     .where('domain_id', 'in', ids)
     .select(['domain_id', 'step', 'due_at', 'problem'])
     .execute()
+  const emails = await readMembers(db, ids)
   const held = new Map(certificates.map((row) => [row.domain_id, row]))
   const ordered = new Map(orders.map((row) => [row.domain_id, row]))
   const now = clock()
   return rows.map((row) => {
     const state = { ssl: row.ssl, held: held.get(row.id) ?? null, order: ordered.get(row.id) ?? null }
-    return toDomain(row, describeCertificate(state, now))
+    return toDomain(row, describeCertificate(state, now), emails.get(row.id) ?? [])
   })
 }
 
-function toDomain(row: DomainRow, certificate: Certificate): Domain {
+function toDomain(row: DomainRow, certificate: Certificate, allowedEmails: string[]): Domain {
   return {
     id: row.id,
     domain: row.domain,
     ssl: row.ssl,
     skipValidation: row.skip_validation === 1,
+    authentication: row.authentication === 1,
+    allowedEmails,
     certificate,
     created_at: row.created_at,
     updated_at: row.updated_at,

@@ -4,7 +4,7 @@ import { isReservedPath } from '@postern/contract/reserved-paths'
 import type { HttpService, HttpServiceForm } from '@postern/contract/services'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
-import type { Database } from '../../db/schema.ts'
+import { type Database, flag } from '../../db/schema.ts'
 import { quoteNames } from '../errors.ts'
 import { findDomainId } from './public-domain.ts'
 import { httpFormOf, toHttpService } from './records.ts'
@@ -16,6 +16,7 @@ export const http: ServiceKind<HttpServiceForm, HttpService> = {
   formOf: httpFormOf,
   toRecord: toHttpService,
   async find({ context, db }, form, before) {
+    const unguarded = await findSignInProblem(db, form)
     const taken = await findTakenPath(db, form, before?.id)
     if (before?.system)
       return {
@@ -23,9 +24,29 @@ export const http: ServiceKind<HttpServiceForm, HttpService> = {
         taken: [...taken, ...(await findInConsolesWay(db, form, before.id))],
       }
     const message = await findPathProblem(context, db, form)
-    return { invalid: message === undefined ? [] : [{ field: 'pathLocation', message }], taken }
+    const misplaced = message === undefined ? [] : [{ field: 'pathLocation', message }]
+    return { invalid: [...misplaced, ...unguarded], taken }
   },
-  columnsOf: async (_parts, form) => ({ path: pathOf(form), backend_proto: form.backendProto }),
+  columnsOf: async (_parts, form) => ({
+    path: pathOf(form),
+    backend_proto: form.backendProto,
+    require_auth: flag(form.requireAuth),
+    skip_auth_routes: form.requireAuth ? form.skipAuthRoutes : null,
+  }),
+}
+
+/** Only what has a domain with sign-in can require it. */
+async function findSignInProblem(
+  db: Kysely<Database>,
+  { domain, requireAuth }: Partial<HttpServiceForm>,
+): Promise<FieldError[]> {
+  if (requireAuth !== true || !domain) return []
+  const row = await db
+    .selectFrom('domains')
+    .select('authentication')
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return row?.authentication === 1 ? [] : [{ field: 'requireAuth', message: MESSAGES.noAuthentication }]
 }
 
 /** The path under which visitors find the service: with a domain of its own, the root unless said otherwise. */
@@ -81,7 +102,15 @@ async function findTakenPath(
   return [{ field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to “${other.name}”` }]
 }
 
-const LOCKED = ['name', 'pathLocation', 'backendProto', 'backendHost', 'backendPort'] as const
+const LOCKED = [
+  'name',
+  'pathLocation',
+  'backendProto',
+  'backendHost',
+  'backendPort',
+  'requireAuth',
+  'skipAuthRoutes',
+] as const
 
 /** Of the console's own service only the domain and the IP lists can be changed. */
 function findLockedChanges(

@@ -123,7 +123,13 @@ function httpAccessOf(config: ServerConfig, { domain, path }: ServiceRecordRow):
 
 /** The record of an HTTP service as the form that a PATCH is laid over. */
 export function httpFormOf(row: ServiceRecordRow) {
-  return { ...formOf(row), pathLocation: row.path ?? '/', backendProto: row.backend_proto ?? 'http' }
+  return {
+    ...formOf(row),
+    pathLocation: row.path ?? '/',
+    backendProto: row.backend_proto ?? 'http',
+    requireAuth: row.require_auth === 1,
+    skipAuthRoutes: row.skip_auth_routes,
+  }
 }
 
 /** The record of a TCP or UDP service as the form that a PATCH is laid over. */

@@ -32,7 +32,9 @@ interface Parts {
   db: Kysely<Database>
 }
 
-type OwnColumns = Partial<Pick<ServiceRow, 'path' | 'backend_proto' | 'proto' | 'port' | 'ssl'>>
+type OwnColumns = Partial<
+  Pick<ServiceRow, 'path' | 'backend_proto' | 'proto' | 'port' | 'ssl' | 'require_auth' | 'skip_auth_routes'>
+>
 
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function createService<F extends ServiceForm, R extends Service>(

@@ -4,10 +4,19 @@ import { revisions } from './0003-revisions.ts'
 import { ports } from './0004-ports.ts'
 import { listsOfANode } from './0005-lists-of-a-node.ts'
 import { orders } from './0006-orders.ts'
+import { signIn } from './0007-sign-in.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
-export const MIGRATIONS: readonly string[] = [initial, boundSessions, revisions, ports, listsOfANode, orders]
+export const MIGRATIONS: readonly string[] = [
+  initial,
+  boundSessions,
+  revisions,
+  ports,
+  listsOfANode,
+  orders,
+  signIn,
+]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
   `CREATE TABLE figures (

@@ -125,16 +125,23 @@ describe('a route becomes a line', () => {
 
   test('the console keeps its own host, and the way of the agents free of lists', () => {
     const open = '1|0|-|8080|ca|'
-    expect(lines(console)).toEqual({ '*/': '1|0|-|8080|c|', '*/api/agent/': open, '*/install/': open })
+    expect(lines(console)).toEqual({
+      '*/': '1|0|-|8080|c|',
+      '*/api/agent/': open,
+      '*/install/': open,
+      '*/.postern/': open,
+    })
     const restricted = lines({ ...console, domain: 'c.example.com', allowedIps: ['10.0.0.0/8'] })
     const list = renderList({ allowedIps: ['10.0.0.0/8'], blockedIps: [] }, digest).name
     expect(restricted).toEqual({
       'c.example.com/': `1|0|-|8080|c|${list}`,
       'c.example.com/api/agent/': open,
       'c.example.com/install/': open,
+      'c.example.com/.postern/': open,
       '*/': `1|0|-|8080|c|${list}`,
       '*/api/agent/': open,
       '*/install/': open,
+      '*/.postern/': open,
     })
   })
 

@@ -24,8 +24,11 @@ export const FLAGS = {
   beside: 'x',
 } as const
 
-/** Agents must reach the server, and what they trust it by, also when the console's IP list does not name them. */
-const AGENT_PATHS = ['/api/agent', '/install']
+/**
+ * Agents must reach the server, and what they trust it by, also when the console's IP list does not name them; and so
+ * must visitors of services who come back from the provider that signs them in.
+ */
+const OPEN_PATHS = ['/api/agent', '/install', '/.postern']
 
 /** No blank, `|`, `;` or control character may ever reach a map: they end keys, fields and commands. */
 const LINE = /^[A-Za-z0-9.:/~_*|-]*$/
@@ -77,7 +80,7 @@ function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): 
     const line: [string, string] = [keyOf(host, route.path), fieldsOf(route, flags, name)]
     if (!route.system) return [line]
     const open = fieldsOf(route, flags + FLAGS.agent, '')
-    return [line, ...AGENT_PATHS.map((path): [string, string] => [keyOf(host, path), open])]
+    return [line, ...OPEN_PATHS.map((path): [string, string] => [keyOf(host, path), open])]
   })
 }
 

@@ -1,0 +1,142 @@
+import type { DomainFormInput } from '@postern/contract/domains'
+import { MESSAGES } from '@postern/contract/messages'
+import type { HttpServiceFormInput } from '@postern/contract/services'
+import { type Control, type UseFormReturn, useWatch } from 'react-hook-form'
+import { useConfig } from '../api/queries.ts'
+import { confirm } from '../ui/confirm.ts'
+import { Field } from '../ui/Field.tsx'
+import { FormSection } from '../ui/FormDialog.tsx'
+import { TextArea } from '../ui/TextArea.tsx'
+import { serverUrls } from '../util/urls.ts'
+import { CheckboxField, TextListField } from './bound-fields.tsx'
+import { useDomainsLike } from './domain-fields.tsx'
+import { useBoundField } from './TextField.tsx'
+
+interface DomainProps<Out> {
+  form: UseFormReturn<DomainFormInput, unknown, Out>
+  /** Sign-in was on before this edit, so that it can be kept where no provider is set up any more. */
+  wasOn: boolean
+}
+
+/** Who may come in to services of a domain that require it. */
+export function DomainSignInFields<Out>({ form, wasOn }: DomainProps<Out>) {
+  const { control, setValue } = form
+  const isOn = useWatch({ control, name: 'authentication' })
+  const config = useConfig().data
+  const hasNone = config?.signIn === null
+  const list = (emails: string[]) =>
+    setValue('allowedEmails', emails, { shouldDirty: true, shouldValidate: form.formState.isSubmitted })
+  return (
+    <>
+      <CheckboxField
+        control={control}
+        name="authentication"
+        label="Enable OAuth2 Authentication"
+        text={hasNone ? <NoProvider /> : 'Services of this domain can ask their visitors to sign in.'}
+        disabled={hasNone && !wasOn}
+        onCheckedChange={(checked) => list(checked ? [''] : [])}
+      />
+      {isOn && (
+        <div className="field in">
+          <TextListField
+            control={control}
+            name="allowedEmails"
+            label="Allowed Emails"
+            itemLabel="Allowed Email"
+            addText="Add Email"
+            placeholder="ann@example.com"
+            takesMany
+            mayRemove={(emails) => confirmLast(emails)}
+            hint={`An empty list admits nobody. The provider's redirect address is ${config?.signIn?.redirectUrl ?? 'not known'}.`}
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+function NoProvider() {
+  return (
+    <>
+      No provider is set up yet.{' '}
+      <a href={serverUrls.signIn()} target="_blank" rel="noreferrer">
+        How to set one up
+      </a>
+    </>
+  )
+}
+
+/** Whoever takes the last one away locks everybody out. */
+async function confirmLast(emails: readonly string[]): Promise<boolean> {
+  if (emails.length > 1 || !emails[0]?.trim()) return true
+  return await confirm({
+    title: 'Remove the last e-mail',
+    description: `Without ${emails[0]} the list is empty. Once you save, nobody can sign in to services of this domain.`,
+    variant: 'danger',
+    acceptButtonText: 'Yes, remove it!',
+  })
+}
+
+interface ServiceProps<Out> {
+  form: UseFormReturn<HttpServiceFormInput, unknown, Out>
+  locked: boolean
+}
+
+/** Whether visitors of a service sign in, and what they reach without. */
+export function ServiceSignInFields<Out>({ form, locked }: ServiceProps<Out>) {
+  const { control } = form
+  const [domain, requires] = useWatch({ control, name: ['domain', 'requireAuth'] })
+  const name = domain?.trim().toLowerCase() ?? ''
+  const hasSignIn = useHasSignIn(domain ?? '')
+  const text =
+    hasSignIn !== false
+      ? `Visitors sign in with OAuth2; the allowed e-mail addresses of ${name} apply.`
+      : MESSAGES.noAuthentication
+  return (
+    <FormSection legend="Sign-in">
+      <div className="fields">
+        <CheckboxField
+          control={control}
+          name="requireAuth"
+          label="Require Authentication"
+          text={locked ? 'The console has a sign-in of its own.' : text}
+          // What is ticked can always be taken back; that it does not go with the domain is for the server to say.
+          disabled={locked || (hasSignIn === false && !requires)}
+        />
+        {requires && <BypassField control={control} />}
+      </div>
+    </FormSection>
+  )
+}
+
+function BypassField<Out>({ control }: { control: Control<HttpServiceFormInput, unknown, Out> }) {
+  const { field, error } = useBoundField({ control, name: 'skipAuthRoutes' })
+  return (
+    <div className="field in">
+      <Field label="Paths to bypass authentication" error={error} hint={<BypassHint />}>
+        {(ids) => <TextArea {...ids} {...field} value={field.value ?? ''} rows={3} placeholder="/healthz" />}
+      </Field>
+    </div>
+  )
+}
+
+function BypassHint() {
+  return (
+    <>
+      One path per line. A leading <code>^</code> makes it a{' '}
+      <a href={serverUrls.signIn()} target="_blank" rel="noreferrer">
+        regular expression
+      </a>
+      .
+    </>
+  )
+}
+
+/** Undefined while it is not known, and where so many names are like it that the server did not tell. */
+function useHasSignIn(domain: string): boolean | undefined {
+  const typed = domain.trim()
+  const { found, isWhole } = useDomainsLike(typed)
+  if (typed === '') return false
+  const exact = found.find((each) => each.domain === typed.toLowerCase())
+  return exact?.authentication ?? (isWhole ? false : undefined)
+}

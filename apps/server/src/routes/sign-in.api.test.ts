@@ -1,0 +1,314 @@
+import { createHmac } from 'node:crypto'
+import { type OidcIssuer, signInAt, startOidcIssuer } from '@postern/testkit/oidc-issuer'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const HOST = 'a.example.com'
+const OTHER = 'b.example.com'
+const ANN = 'ann@example.com'
+
+let now = Date.now()
+let issuer: OidcIssuer
+let server: TestServer
+let client: Client
+let ids: Record<string, number>
+
+beforeAll(async () => {
+  issuer = await startOidcIssuer(['https://203.0.113.1/.postern/callback'])
+  issuer.accounts.set('ann', { email: 'Ann@Example.com', email_verified: true })
+  issuer.accounts.set('eve', { email: 'eve@example.com', email_verified: true })
+  issuer.accounts.set('mallory', { email: ANN, email_verified: false })
+  issuer.accounts.set('nobody', {})
+  server = await startTestServer({
+    trustForwarded: true,
+    settings: {
+      POSTERN_OIDC_ISSUER: issuer.url,
+      POSTERN_OIDC_CLIENT_ID: issuer.clientId,
+      POSTERN_OIDC_CLIENT_SECRET: issuer.clientSecret,
+    },
+    world: { clock: () => now },
+  })
+  client = await server.signIn()
+  ids = {}
+  for (const domain of [HOST, OTHER]) {
+    const form = { domain, skipValidation: true, authentication: true, allowedEmails: ['ANN@example.com'] }
+    const answer = await client.post('/api/domains', form)
+    expect(answer.statusCode).toBe(201)
+    ids[domain] = answer.json().id
+  }
+})
+afterAll(async () => {
+  await server.close()
+  await issuer.close()
+})
+beforeEach(async () => {
+  now = Date.now()
+  await allow([ANN])
+})
+
+const allow = (allowedEmails: string[], domain = HOST) =>
+  client.patch(`/api/domains/${ids[domain]}`, { allowedEmails })
+
+/** A browser at one domain, as far as cookies go. */
+function makeBrowser(host = HOST) {
+  const cookies = new Map<string, string>()
+  return {
+    cookies,
+    async open(url: string) {
+      const answer = await server.call({
+        method: 'GET',
+        url,
+        headers: {
+          host: 'x',
+          'x-forwarded-host': host,
+          'x-forwarded-proto': 'https',
+          cookie: [...cookies].map((pair) => pair.join('=')).join('; '),
+        },
+      })
+      for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
+        const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(line) ?? []
+        expect(name).toMatch(/^__Host-postern(-[0-9a-f]{12})?$/)
+        expect(rest).toMatch(/^Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/)
+        if (value === '') cookies.delete(name)
+        else cookies.set(name, value)
+      }
+      return answer
+    },
+  }
+}
+type Browser = ReturnType<typeof makeBrowser>
+
+const begin = async (browser: Browser, to: string) => {
+  const answer = await browser.open(`/.postern/sign-in?to=${encodeURIComponent(to)}`)
+  expect(answer.statusCode).toBe(302)
+  return String(answer.headers.location)
+}
+/** @returns the address at the domain with the ticket */
+const passProvider = async (address: string, account = 'ann') => {
+  const back = await signInAt(issuer, address, account)
+  expect(back.origin + back.pathname).toBe('https://203.0.113.1/.postern/callback')
+  const answer = await makeBrowser('203.0.113.1').open(back.pathname + back.search)
+  return { answer, back, location: String(answer.headers.location) }
+}
+const pathOf = (address: string) => {
+  const url = new URL(address)
+  return url.pathname + url.search
+}
+const signIn = async (browser: Browser, to = '/', account = 'ann') => {
+  const { location } = await passProvider(await begin(browser, to), account)
+  return await browser.open(pathOf(location))
+}
+const claimsOf = (browser: Browser) => {
+  const body = browser.cookies.get('__Host-postern')?.split('.')[1] ?? ''
+  return JSON.parse(Buffer.from(body, 'base64url').toString() || 'null')
+}
+
+describe('a visitor', () => {
+  it('goes to the provider and comes back to the exact address, with a session for that domain', async () => {
+    const browser = makeBrowser()
+    const address = new URL(await begin(browser, '/deep/page?x=1&y=a%2Fb'))
+    expect(Object.fromEntries(address.searchParams)).toMatchObject({
+      scope: 'openid email',
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      redirect_uri: 'https://203.0.113.1/.postern/callback',
+    })
+    const { location } = await passProvider(address.href)
+    expect(location).toMatch(/^https:\/\/a\.example\.com\/\.postern\/arrive\?ticket=/)
+    const answer = await browser.open(pathOf(location))
+    expect(answer.headers.location).toBe('https://a.example.com/deep/page?x=1&y=a%2Fb')
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(claimsOf(browser)).toMatchObject({ email: ANN, aud: HOST, exp: expect.any(Number) })
+    expect([...browser.cookies.keys()]).toEqual(['__Host-postern'])
+    expect(server.logged()).not.toMatch(/ticket=|state=|ann@example/i)
+  })
+
+  it('arrives from two tabs that began at once, each where it wanted to be', async () => {
+    const browser = makeBrowser()
+    const [one, two] = [await begin(browser, '/one'), await begin(browser, '/two')]
+    const [first, second] = [await passProvider(one), await passProvider(two)]
+    expect((await browser.open(pathOf(second.location))).headers.location).toBe('https://a.example.com/two')
+    expect((await browser.open(pathOf(first.location))).headers.location).toBe('https://a.example.com/one')
+  })
+
+  it('who is not on the list is told by which account, and can use another', async () => {
+    const answer = await signIn(makeBrowser(), '/x', 'eve')
+    expect(answer.statusCode).toBe(403)
+    expect(answer.body).toContain('eve@example.com')
+    expect(answer.body).toContain('/.postern/sign-in?to=%2Fx&amp;account=other')
+    expect(answer.headers['set-cookie']).not.toMatch(/__Host-postern=/)
+    const again = await makeBrowser().open('/.postern/sign-in?to=%2Fx&account=other')
+    expect(again.headers.location).toContain('prompt=select_account')
+  })
+
+  it('whose e-mail is not verified, or not known, does not come in', async () => {
+    const browser = makeBrowser()
+    const answer = await signIn(browser, '/', 'mallory')
+    expect(answer.statusCode).toBe(403)
+    expect(answer.body).toContain('does not confirm')
+    expect(browser.cookies.size).toBe(0)
+    const { answer: nameless } = await passProvider(await begin(makeBrowser(), '/'), 'nobody')
+    expect(nameless.statusCode).toBe(403)
+  })
+
+  it('who gave up at the provider is told so', async () => {
+    const address = new URL(await begin(makeBrowser(), '/'))
+    const state = encodeURIComponent(address.searchParams.get('state') ?? '')
+    const answer = await makeBrowser('203.0.113.1').open(
+      `/.postern/callback?error=access_denied&state=${state}`,
+    )
+    expect(answer.statusCode).toBe(403)
+    expect(answer.body).toContain('You could not be signed in')
+  })
+
+  it('is renewed without the provider for a week, and signs out', async () => {
+    const browser = makeBrowser()
+    await signIn(browser)
+    const before = claimsOf(browser)
+    now += 7 * 3_600_000
+    const answer = await browser.open('/.postern/renew?to=%2Fx%3Fy')
+    expect(answer.headers.location).toBe('https://a.example.com/x?y')
+    expect(claimsOf(browser)).toMatchObject({ email: ANN, auth_time: before.auth_time })
+    expect(claimsOf(browser).exp - before.exp).toBe(7 * 3600)
+    for (let hours = 0; hours < 162; hours += 9) {
+      now += 9 * 3_600_000
+      await browser.open('/.postern/renew?to=%2F')
+    }
+    const late = await browser.open('/.postern/renew?to=%2Fx')
+    expect(late.headers.location).toBe('/.postern/sign-in?to=%2Fx')
+    expect((await browser.open('/.postern/sign-out')).body).toContain('signed out')
+    expect(browser.cookies.size).toBe(0)
+  })
+
+  it('does not go round when the edge does not know the session yet', async () => {
+    const browser = makeBrowser()
+    await signIn(browser)
+    const answer = await browser.open('/.postern/sign-in?to=%2Fx')
+    expect(answer.statusCode).toBe(403)
+    expect(answer.body).toContain('does not let you in yet')
+    now += 60_000
+    expect((await browser.open('/.postern/sign-in?to=%2Fx')).statusCode).toBe(302)
+  })
+
+  it('is not renewed once the e-mail is off the list, also when it comes back to it', async () => {
+    const browser = makeBrowser()
+    await signIn(browser)
+    await allow([])
+    expect((await browser.open('/.postern/renew?to=%2F')).headers.location).toBe('/.postern/sign-in?to=%2F')
+    await allow([ANN])
+    expect((await browser.open('/.postern/renew?to=%2F')).headers.location).toBe('/.postern/sign-in?to=%2F')
+  })
+})
+
+describe('an attacker', () => {
+  it.each([
+    'https://evil.example/',
+    '//evil.example/',
+    '\\\\evil.example',
+    '/\\evil.example',
+    'javascript:alert(1)',
+    'evil.example',
+    '/a\r\nset-cookie: x=1',
+    '/\u0000',
+    '',
+    '/.postern/sign-out',
+    '/.postern/renew?to=/',
+    `/${'x'.repeat(3000)}`,
+    '@evil.example',
+    '/ä',
+  ])('cannot send a visitor to %j', async (to) => {
+    const answer = await signIn(makeBrowser(), to)
+    expect(new URL(String(answer.headers.location)).origin).toBe('https://a.example.com')
+    expect(answer.headers.location).not.toMatch(/\.postern|[\r\n]/)
+  })
+
+  it('cannot use a ticket twice, late, at another domain or in another browser', async () => {
+    const browser = makeBrowser()
+    const { location, back } = await passProvider(await begin(browser, '/'))
+    const path = pathOf(location)
+    const thief = makeBrowser()
+    expect((await thief.open(path)).statusCode).toBe(403)
+    await begin(thief, '/')
+    expect((await thief.open(path)).statusCode).toBe(403)
+    const elsewhere = makeBrowser(OTHER)
+    for (const [name, value] of browser.cookies) elsewhere.cookies.set(name, value)
+    expect((await elsewhere.open(path)).statusCode).toBe(403)
+    const copy = makeBrowser()
+    for (const [name, value] of browser.cookies) copy.cookies.set(name, value)
+    expect((await browser.open(path)).statusCode).toBe(302)
+    expect((await copy.open(path)).statusCode).toBe(403)
+    for (const each of [thief, elsewhere, copy]) expect(each.cookies.has('__Host-postern')).toBe(false)
+    // The code is good for one use, too.
+    expect((await makeBrowser('203.0.113.1').open(back.pathname + back.search)).statusCode).toBe(403)
+    const late = makeBrowser()
+    const second = await passProvider(await begin(late, '/'))
+    now += 61_000
+    expect((await late.open(pathOf(second.location))).statusCode).toBe(403)
+  })
+
+  it('cannot sign a victim in with an account of its own', async () => {
+    const { location } = await passProvider(await begin(makeBrowser(), '/'), 'ann')
+    const victim = makeBrowser()
+    await begin(victim, '/')
+    const answer = await victim.open(pathOf(location))
+    expect(answer.statusCode).toBe(403)
+    expect(answer.body).toContain('began elsewhere')
+    expect(victim.cookies.has('__Host-postern')).toBe(false)
+  })
+
+  it('gets nowhere with notes of another step, changed ones and none', async () => {
+    const browser = makeBrowser()
+    const address = new URL(await begin(browser, '/'))
+    const state = address.searchParams.get('state') ?? ''
+    const { location } = await passProvider(address.href)
+    const ticket = new URL(location).searchParams.get('ticket') ?? ''
+    const [attempt = ''] = browser.cookies.values()
+    const changed = `${ticket.slice(0, -2)}${ticket.endsWith('A') ? 'BB' : 'AA'}`
+    for (const each of [state, attempt, changed, '', 'v1.a.b.c', 'x'.repeat(9000)]) {
+      const answer = await browser.open(`/.postern/arrive?ticket=${encodeURIComponent(each)}`)
+      expect(answer.statusCode).toBe(403)
+    }
+    for (const each of [ticket, attempt, '', 'x']) {
+      const url = `/.postern/callback?code=x&state=${encodeURIComponent(each)}`
+      expect((await makeBrowser('203.0.113.1').open(url)).statusCode).toBe(403)
+    }
+    for (const url of ['/.postern/callback', '/.postern/arrive', '/.postern/arrive?ticket=1&ticket=2'])
+      expect((await browser.open(url)).statusCode).toBe(403)
+    expect(browser.cookies.has('__Host-postern')).toBe(false)
+  })
+
+  it('cannot renew what it made, what is over, or what is another domain’s', async () => {
+    const browser = makeBrowser()
+    await signIn(browser)
+    const good = browser.cookies.get('__Host-postern') ?? ''
+    const [head, body = ''] = good.split('.')
+    const claims = claimsOf(browser)
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const mac = createHmac('sha256', 'x').update(`${head}.${body}`).digest('base64url')
+    const none = `${part({ alg: 'none' })}.${body}.`
+    for (const each of [
+      `${head}.${body}.${mac}`,
+      none,
+      `${head}.${part({ ...claims, exp: 1e10 })}.x`,
+      `${head}.x.y`,
+      '',
+    ]) {
+      browser.cookies.set('__Host-postern', each)
+      expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
+    }
+    const elsewhere = makeBrowser(OTHER)
+    elsewhere.cookies.set('__Host-postern', good)
+    expect((await elsewhere.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
+    now += 13 * 3_600_000
+    browser.cookies.set('__Host-postern', good)
+    expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
+  })
+
+  it('cannot fill a browser with attempts, nor reach the flow where no sign-in is', async () => {
+    const browser = makeBrowser()
+    for (let tab = 0; tab < 12; tab++) await begin(browser, '/')
+    expect(browser.cookies.size).toBe(5)
+    for (const host of ['c.example.com', '203.0.113.1', 'x'])
+      expect((await makeBrowser(host).open('/.postern/sign-in')).statusCode).toBe(404)
+  })
+})

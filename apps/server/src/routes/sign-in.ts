@@ -1,0 +1,81 @@
+import { SIGN_IN } from '@postern/contract/sign-in'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { NotFoundError } from '../core/errors.ts'
+import type { Cookies, GuardedDomain, Step } from '../core/sign-in/flow.ts'
+import { type Notice, renderNotice } from '../http/notice.ts'
+
+type Query = Partial<Record<'to' | 'account' | 'ticket', string>>
+type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query) => Step | Promise<Step>
+
+/** The sign-in in front of services: HAProxy leads these addresses here at every domain that has it. */
+export function signInRoutes(app: FastifyInstance): void {
+  const { flow } = app.context
+  const atDomain = (path: string, handle: Handler) =>
+    app.get(path, async (request, reply) => {
+      const domain = await flow.findDomain(request.hostname)
+      if (!domain) throw new NotFoundError('Page')
+      return answer(reply, await handle(domain, cookiesOf(request), queryOf(request)))
+    })
+  atDomain(SIGN_IN.paths.begin, flow.begin)
+  atDomain(SIGN_IN.paths.arrive, flow.arrive)
+  atDomain(SIGN_IN.paths.renew, flow.renew)
+  atDomain(SIGN_IN.paths.signOut, flow.signOut)
+  app.get(SIGN_IN.callback, async (request, reply) =>
+    answer(reply, await flow.callback(request.url.slice(SIGN_IN.callback.length))),
+  )
+}
+
+function answer(reply: FastifyReply, step: Step): FastifyReply {
+  reply.header('cache-control', 'no-store')
+  for (const cookie of step.cookies) reply.header('set-cookie', cookie)
+  if (step.kind === 'go') return reply.redirect(step.to, 302)
+  const { status, ...notice } = noticeOf(step)
+  return reply.code(status).type('text/html; charset=utf-8').send(renderNotice(notice))
+}
+
+function noticeOf(step: Exclude<Step, { kind: 'go' }>): Notice & { status: number } {
+  switch (step.kind) {
+    case 'failed': {
+      const link = step.again === null ? undefined : { to: step.again, text: 'Try again' }
+      return { status: 403, title: step.title, text: [step.message], link }
+    }
+    case 'out':
+      return {
+        status: 200,
+        title: 'You are signed out',
+        text: [
+          `You are signed out of *${step.domain}*. Your account may still be signed in at its provider.`,
+        ],
+        link: { to: '/', text: 'Sign in again' },
+      }
+    case 'refused': {
+      const { email, isVerified } = step.identity
+      const unsure = 'Its provider does not confirm that this address belongs to you.'
+      const unlisted = 'This account may not come in. Ask whoever runs the service, or use another account.'
+      return {
+        status: 403,
+        title: 'You may not come in with this account',
+        text: [`You signed in to *${step.domain}* as *${email}*.`, isVerified ? unlisted : unsure],
+        link: { to: step.again, text: 'Use another account' },
+      }
+    }
+  }
+}
+
+const MAX_COOKIES = 50
+
+function cookiesOf({ headers }: FastifyRequest): Cookies {
+  const pairs = (headers.cookie ?? '').split(';').filter((pair) => pair.trim().startsWith(SIGN_IN.cookie))
+  return new Map(
+    pairs.slice(0, MAX_COOKIES).map((pair): [string, string] => {
+      const [name = '', ...value] = pair.trim().split('=')
+      return [name, value.join('=')]
+    }),
+  )
+}
+
+/** What is there twice, or is no text, is not there. */
+function queryOf({ query }: FastifyRequest): Query {
+  const all = Object.entries(typeof query === 'object' && query !== null ? query : {})
+  return Object.fromEntries(all.filter(([, value]) => typeof value === 'string'))
+}

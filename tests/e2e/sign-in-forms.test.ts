@@ -1,0 +1,166 @@
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
+import type { Locator, Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
+import { label, type Site, startSite } from './harness.ts'
+import { choose } from './steps.ts'
+
+let site: Site
+let edge: FakeEdge
+let nodeId: number
+
+beforeAll(async () => {
+  site = await startSite({
+    POSTERN_OIDC_ISSUER: 'https://id.example.com',
+    POSTERN_OIDC_CLIENT_ID: 'postern',
+    POSTERN_OIDC_CLIENT_SECRET: 'a secret',
+  })
+  edge = await connectFakeEdge(site.paths)
+  nodeId = (await site.api.createNode({ name: 'office' })).id
+  await site.api.createDomain({ domain: 'plain.example.com' })
+  const form = { domain: 'app.example.com', skipValidation: true, authentication: true }
+  await site.api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+const save = (form: Locator) => form.getByRole('button', { name: 'Save' }).click()
+const domainForm = (page: Page) => page.getByRole('dialog', { name: 'Domain & SSL Settings' })
+const edit = async (page: Page, domain: string) => {
+  await choose(page, `Actions for ${domain}`, 'Edit Domain')
+  return domainForm(page)
+}
+const emails = (form: Locator) => form.getByRole('textbox', { name: /^Allowed Email \d/ })
+const domainOf = async (name: string) => {
+  const { json } = await site.api.call('GET', `/api/domains?search=${name}`)
+  return (json as { domain: string }[]).find(({ domain }) => domain === name)
+}
+
+describe('the form of a domain', () => {
+  it('starts the list with one empty entry, takes a paste of many, and clears it', async () => {
+    const visit = await site.open('/domains')
+    const { page } = visit
+    visit.forgive(/Validation failed/)
+    await page.getByRole('button', { name: 'Add Domain' }).first().click()
+    const form = domainForm(page)
+    const box = form.getByLabel('Enable OAuth2 Authentication')
+    await expect(box).not.toBeChecked()
+    await expect(emails(form)).toHaveCount(0)
+    await box.check()
+    await expect(emails(form)).toHaveCount(1)
+    await expect(emails(form).first()).toHaveValue('')
+    await form.getByText('https://203.0.113.1/.postern/callback').waitFor()
+    await emails(form).first().focus()
+    await page.evaluate(() =>
+      navigator.clipboard.writeText('Bob@example.com; eve@example.com,\ncarl@example'),
+    )
+    await page.keyboard.press('Control+V')
+    await expect(emails(form)).toHaveCount(3)
+    await form.getByRole('button', { name: 'Add Email' }).click()
+    await emails(form).nth(3).fill('dora@example.com')
+    await form.getByLabel(label('Domain')).fill('new.example.com')
+    await save(form)
+    await form.getByText('must be a valid email').waitFor()
+    await visit.expectAccessible()
+    await form.getByRole('button', { name: 'Remove carl@example' }).click()
+    await box.uncheck()
+    await expect(emails(form)).toHaveCount(0)
+    await box.check()
+    await emails(form).first().fill('Ann@Example.com')
+    await form.getByLabel(label('Domain')).fill('plain2.example.com')
+    await save(form)
+    await form.getByLabel('Skip Domain Validation').check()
+    await save(form)
+    await form.waitFor({ state: 'hidden' })
+    expect(await domainOf('plain2.example.com')).toMatchObject({
+      authentication: true,
+      allowedEmails: ['ann@example.com'],
+    })
+    await page
+      .getByRole('row', { name: /plain2\.example\.com/ })
+      .getByTitle('OAuth2 authentication')
+      .waitFor()
+    await visit.close()
+  })
+
+  it('keeps what it does not change, and asks before the last e-mail goes', async () => {
+    const visit = await site.open('/domains')
+    const { page } = visit
+    let form = await edit(page, 'app.example.com')
+    await expect(emails(form).first()).toHaveValue('ann@example.com')
+    await form.getByRole('button', { name: 'Remove ann@example.com' }).click()
+    const question = page
+      .getByRole('alertdialog')
+      .or(page.getByRole('dialog', { name: 'Remove the last e-mail' }))
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await expect(emails(form)).toHaveCount(1)
+    await save(form)
+    await form.waitFor({ state: 'hidden' })
+    expect(await domainOf('app.example.com')).toMatchObject({ allowedEmails: ['ann@example.com'] })
+    form = await edit(page, 'app.example.com')
+    await form.getByRole('button', { name: 'Remove ann@example.com' }).click()
+    await question.getByRole('button', { name: 'Yes, remove it!' }).click()
+    await expect(emails(form)).toHaveCount(0)
+    await save(form)
+    await form.waitFor({ state: 'hidden' })
+    expect(await domainOf('app.example.com')).toMatchObject({ authentication: true, allowedEmails: [] })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('the form of an HTTP service', () => {
+  it('requires what its domain offers, and says which line is wrong', async () => {
+    const visit = await site.open(`/nodes/${nodeId}`)
+    const { page } = visit
+    visit.forgive(/Validation failed|409|The form was not saved/)
+    const card = page.getByRole('region', { name: 'HTTP Services' })
+    await card.getByRole('button', { name: 'Add Service' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    const box = form.getByLabel('Require Authentication')
+    await expect(box).toBeDisabled()
+    await form.getByText('Authentication is not enabled for this domain').waitFor()
+    await form.getByLabel(label('Service Name')).fill('wiki')
+    await form.getByRole('combobox', { name: 'Public Domain' }).fill('plain.example.com')
+    await expect(box).toBeDisabled()
+    await form.getByRole('combobox', { name: 'Public Domain' }).fill('app.example.com')
+    await page.keyboard.press('Escape')
+    await expect(box).toBeEnabled()
+    await expect(form.getByLabel('Paths to bypass authentication')).toHaveCount(0)
+    await box.check()
+    const lines = form.getByLabel('Paths to bypass authentication')
+    await expect(lines).toHaveAttribute('rows', '3')
+    await lines.fill('/healthz\n\nadmin')
+    await save(form)
+    await form.getByText("Line 3 must start with '/' or '^'").waitFor()
+    await visit.expectAccessible()
+    await lines.fill('/healthz\n^/api/v[0-9]+/')
+    await save(form)
+    await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+    await page.getByRole('button', { name: 'Got it!' }).click()
+    await choose(page, 'Actions for wiki', 'Edit Service')
+    await expect(lines).toHaveValue('/healthz\n^/api/v[0-9]+/')
+    await expect(box).toBeChecked()
+    await save(form)
+    await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+    const { json } = await site.api.call('GET', '/api/services/http?domain=app.example.com')
+    expect(json).toMatchObject([{ requireAuth: true, skipAuthRoutes: '/healthz\n^/api/v[0-9]+/' }])
+    await visit.close()
+  })
+
+  it('cannot lose the sign-in of its domain', async () => {
+    const visit = await site.open('/domains')
+    const { page } = visit
+    visit.forgive(/409|The form was not saved/)
+    const form = await edit(page, 'app.example.com')
+    await form.getByLabel('Enable OAuth2 Authentication').uncheck()
+    await save(form)
+    await form
+      .getByText(/Authentication is required by “wiki”/)
+      .first()
+      .waitFor()
+    await visit.close()
+  })
+})
