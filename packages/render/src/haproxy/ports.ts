@@ -27,7 +27,7 @@ export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): strin
   mode tcp
 ${binds.join('\n')}
   maxconn ${portConnections}
-${renderLogged(options, paths)}
+${renderLogged(options, paths, options.tunnelTimeout)}
 ${renderSourceLimit(options, portConnections)}
   tcp-request connection reject if { var(sess.over) -m found }
 ${renderLookup(paths, 'connection')}
@@ -59,7 +59,7 @@ frontend ports_tls
   mode tcp
   bind ${laneBind(options, 'port')} ${tls}
   maxconn ${tlsPortConnections}
-${renderLogged(options, paths)}
+${renderLogged(options, paths, options.timeouts.head)}
 ${renderFailedHandshake(options, paths)}
 ${renderLookup(paths, 'session')}
   tcp-request session reject unless { var(sess.route) -m found }
@@ -93,13 +93,20 @@ function renderFailedHandshake({ logSecret }: HaproxyOptions, paths: HaproxyPath
   return `  error-log-format "F|${logSecret}|${id}|%[date(0,ms)]|%ci|%[dst_port]|%[ssl_fc_err_str]"`
 }
 
-/** Fields as apps/edge reads them. A service behind TLS is only in the log once the handshake is over. */
-function renderLogged({ logSecret, tunnelTimeout }: HaproxyOptions, paths: HaproxyPaths): string {
+/**
+ * Fields as apps/edge reads them. A service behind TLS is only in the log once the handshake is over.
+ * @param hello seconds of silence until a connection is handed on; from then on that of the backend counts
+ */
+function renderLogged(
+  { logSecret, tunnelTimeout }: HaproxyOptions,
+  paths: HaproxyPaths,
+  hello: number,
+): string {
   const end = `%[var(txn.id)]|%ts|%[var(txn.why)]|%[var(txn.node),map_str(${paths.nodes})]`
   return `  # Also of connections over which nothing was said, like those that are refused at once.
   no option dontlognull
   log-format "T|${logSecret}|${end}|%[date(0,ms)]|%ci|%[var(sess.port)]|%U|%B|%Tt"
-  timeout client ${tunnelTimeout}s
+  timeout client ${hello}s
   timeout client-fin ${tunnelTimeout}s`
 }
 

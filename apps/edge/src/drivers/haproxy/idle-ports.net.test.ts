@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, connect as dial, type Server } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
 import { repeatableMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -20,8 +22,8 @@ let backend: Server
 let backendPort: number
 let held = 0
 
-/** Eight ports that no other test uses. */
-const base = 28_000 + (process.pid % 200) * 8
+/** Eight ports that no other test uses: above those of tcp.net.test.ts, below those that the kernel gives away. */
+const base = 31_600 + (process.pid % 140) * 8
 
 function fileLimit(): number {
   return Number(/^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
@@ -80,6 +82,24 @@ test(`${MANY} idle connections of a TCP service stay, and one more visitor is se
 async function memory(lab: HaproxyLab): Promise<number> {
   return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${await lab.pid()}/status`, 'utf8'))?.[1])
 }
+
+test('where TLS ends here, who says no hello has seconds, and who is silent after it an hour', async () => {
+  const lab = await makeLab({ timeouts: { head: 2 } })
+  await lab.apply([makeConsoleRoute(), makeLabPort(10, base, backendPort, { tls: { domain: null } })])
+  const openTls = () => connectTls({ port: base, host: '127.0.0.1', rejectUnauthorized: false })
+  const idle = openTls().on('error', () => undefined)
+  const mute = dial({ port: base, host: '127.0.0.1' }).resume()
+  onTestFinished(() => {
+    for (const socket of [idle, mute]) socket.destroy()
+  })
+  await once(idle, 'secureConnect')
+  const start = performance.now()
+  await once(mute, 'close')
+  expect(performance.now() - start).toBeLessThan(5 * 2000 + 1000)
+  const answer = once(idle, 'data')
+  idle.write('still here')
+  expect(String(await answer)).toBe('still here')
+})
 
 test('a connection ends when it was idle for as long as it may be, and not before', async () => {
   await makeLab({ tunnelTimeout: IDLE_S })

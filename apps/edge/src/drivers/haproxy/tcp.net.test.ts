@@ -20,8 +20,8 @@ let certificate: EdgeCertificate
 let backend: Server
 let backendPort: number
 
-/** Eight ports that no other test uses: below those that the kernel gives away, above those of `findFreePort`. */
-const base = 30_100 + (process.pid % 300) * 8
+/** Twice eight ports that no other test uses: below those that the kernel gives away, above those of `findFreePort`. */
+const base = 30_000 + (process.pid % 100) * 16
 const range = { from: base, to: base + 7 }
 
 beforeAll(async () => {
@@ -182,32 +182,32 @@ describe('a change', () => {
 })
 
 test('a port that another program holds is the problem of the service that wants it, until it is free', async () => {
-  const fresh = await makeHaproxyLab({ portRange: { from: base + 2400, to: base + 2407 } })
+  const fresh = await makeHaproxyLab({ portRange: { from: base + 8, to: base + 15 } })
   onTestFinished(() => fresh.close())
   const driver = await fresh.open()
   const other = createServer()
-  await new Promise<void>((resolve) => other.listen(base + 2401, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => other.listen(base + 9, '127.0.0.1', resolve))
   const routes = [
     makeConsoleRoute(),
-    makeLabPort(20, base + 2400, backendPort),
-    makeLabPort(21, base + 2401, backendPort),
+    makeLabPort(20, base + 8, backendPort),
+    makeLabPort(21, base + 9, backendPort),
     makeLabPort(22, base, backendPort),
   ]
   const message = (id: number, text: string) => ({ scope: { kind: 'service', id }, message: text })
   const outside = message(
     22,
-    `Port ${base} is outside the range of this server, ${base + 2400}-${base + 2407}. Give the service another port.`,
+    `Port ${base} is outside the range of this server, ${base + 8}-${base + 15}. Give the service another port.`,
   )
   expect(await fresh.apply(routes)).toEqual([
-    message(21, `Port ${base + 2401} is held by another program on this machine`),
+    message(21, `Port ${base + 9} is held by another program on this machine`),
     outside,
   ])
-  expect(driver.heldPorts()).toEqual([base + 2401])
-  const connection = await open(base + 2400)
+  expect(driver.heldPorts()).toEqual([base + 9])
+  const connection = await open(base + 8)
   await new Promise((resolve) => other.close(resolve))
   expect(await fresh.apply(routes)).toEqual([outside])
   expect(driver.heldPorts()).toEqual([])
-  expect(await say(base + 2401, 'x')).toBe('hello x bye')
+  expect(await say(base + 9, 'x')).toBe('hello x bye')
   // What runs is handed over, not cut.
   connection.socket.write('on')
   await until('the echo', () => connection.received() === 'hello on')
@@ -225,7 +225,7 @@ test('many idle connections are held, and one more is served', async () => {
 })
 
 test('one source leaves others a way to services whose TLS ends here, of which there are fewer', async () => {
-  const from = base + 2400
+  const from = base + 8
   const portRange = { from, to: from + 7 }
   // Ten may have their TLS end here. While more than five have, a source gets a tenth of its limit.
   const small = await makeHaproxyLab({ portRange, portConnections: 40, connectionsPerSource: 20 })
@@ -258,8 +258,9 @@ test('the installation’s own ports are none of the range', async () => {
 test('an idle connection may be silent for an hour, also when one side has finished', async () => {
   const config = await readFile(lab.paths.config, 'utf8')
   const part = (name: string) => config.split(/^(?=frontend|backend)/m).find((each) => each.startsWith(name))
-  for (const name of ['frontend ports\n', 'frontend ports_tls\n'])
-    expect(part(name)).toMatch(/timeout client 3600s\n {2}timeout client-fin 3600s/)
+  expect(part('frontend ports\n')).toMatch(/timeout client 3600s\n {2}timeout client-fin 3600s/)
+  // From the end of the TLS hello on, what the backend says counts.
+  expect(part('frontend ports_tls\n')).toMatch(/timeout client 10s\n {2}timeout client-fin 3600s/)
   for (const name of ['backend port\n', 'backend inside_port\n'])
     expect(part(name)).toMatch(/timeout server 3600s\n {2}timeout server-fin 3600s\n {2}timeout tunnel 3600s/)
 })
