@@ -91,7 +91,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     from: ['apps/console/src/'],
     never: ['apps/console/src/pages/'],
-    except: ['apps/console/src/pages/', 'apps/console/src/routes.tsx'],
+    except: ['apps/console/src/pages/', 'apps/console/src/routes.tsx', 'apps/console/src/mount-login.tsx'],
     because: PAGES,
   },
   {

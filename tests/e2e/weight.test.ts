@@ -1,15 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
-import { gzipSync } from 'node:zlib'
-import type { Locator, Page, Request } from 'playwright'
+import type { Locator, Page, Response } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
 import { passTimeUntil, stopClock } from './steps.ts'
 
-/** What a first visit has to load, in kB of compressed scripts: a little more than it is, so that it stays so. */
-const CAPS = { login: 142, nodes: 228 }
-const ASSETS = new URL('../../apps/console/dist/assets/', import.meta.url).pathname
+/** The most kB of scripts on the wire, and the most requests, until the page can be used. */
+const CAPS = { login: { scripts: 110, requests: 15 }, nodes: { scripts: 140, requests: 15 } }
 
 let site: Site
 
@@ -24,25 +20,52 @@ it('the sign-in page and the nodes stay light', async () => {
   // While hardly any time passes nothing is loaded ahead of its time.
   await stopClock(page)
   const login = await weigh(page, '/login', page.getByLabel(label('Username')))
-  expect(login).toBeLessThan(CAPS.login)
+  expect(login.scripts).toBeLessThan(CAPS.login.scripts)
+  expect(login.requests).toBeLessThan(CAPS.login.requests)
   const token = { name: 'token', value: site.api.token, url: site.origin, sameSite: 'Strict' } as const
   await visit.context.addCookies([token])
   const nodes = await weigh(page, '/nodes', page.getByRole('link', { name: 'Local' }))
-  expect(nodes).toBeLessThan(CAPS.nodes)
+  expect(nodes.scripts).toBeLessThan(CAPS.nodes.scripts)
+  expect(nodes.requests).toBeLessThan(CAPS.nodes.requests)
   visit.expectNoComplaints()
   await visit.close()
 })
 
-async function weigh(page: Page, path: string, content: Locator): Promise<number> {
-  const files = new Set<string>()
-  const note = (request: Request) => {
-    if (request.url().includes('/assets/') && request.url().endsWith('.js'))
-      files.add(basename(request.url()))
-  }
-  page.on('request', note)
+it('both Latin fonts are loaded with the page, and once', async () => {
+  const visit = await site.open('/login', { signedIn: false })
+  const fonts = await visit.page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .filter(({ name }) => name.endsWith('.woff2'))
+      .map((entry) => [
+        entry.name.replace(/.*\/|-[\w-]{8}\.woff2$/g, ''),
+        (entry as PerformanceResourceTiming).initiatorType,
+      ]),
+  )
+  expect(fonts.sort()).toEqual([
+    ['geist-latin-wght-normal', 'link'],
+    ['geist-mono-latin-wght-normal', 'link'],
+  ])
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+/** What a first visit of a page takes, with nothing cached, until it shows its content; streams come after it. */
+async function weigh(page: Page, path: string, content: Locator) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.clearBrowserCache')
+  const responses: Response[] = []
+  const note = (response: Response) => void responses.push(response)
+  page.on('response', note)
   await page.goto(`${site.origin}${path}`)
   await passTimeUntil(content)
-  page.off('request', note)
-  const sizes = [...files].map((file) => gzipSync(readFileSync(ASSETS + file)).length)
-  return sizes.reduce((sum, size) => sum + size, 0) / 1000
+  page.off('response', note)
+  const list = responses.findIndex((response) => response.url().includes('/api/nodes?'))
+  const needed = list < 0 ? responses : responses.slice(0, list + 1)
+  const files = needed.filter((response) => new URL(response.url()).pathname.endsWith('.js'))
+  const sizes = await Promise.all(files.map((response) => response.request().sizes()))
+  return {
+    scripts: sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0) / 1000,
+    requests: needed.length,
+  }
 }

@@ -1,52 +1,19 @@
 import './styles/index.css'
-
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
-import { createBrowserRouter, RouterProvider } from 'react-router'
-import { createApi } from './api/client.ts'
-import { Console } from './api/context.ts'
-import { routesFor } from './routes.tsx'
-import { createSession } from './stores/session.ts'
-import { Toasts, toast } from './ui/Toasts.tsx'
+import { connect } from './connect.ts'
 import { urls } from './util/urls.ts'
 
-const session = createSession({
-  cookies: document,
-  storage: localStorage,
-  location,
-  now: Date.now,
-  makeKey,
-})
-const api = createApi({
-  fetch: (...args) => fetch(...args),
-  token: session.token,
-  key: session.key,
-  now: Date.now,
-  onRefused: session.end,
-  onBadRequest: toast.error,
-})
-const router = createBrowserRouter(routesFor(session))
-
-session.onEnd(() => {
-  router.navigate(urls.login()).catch((error: unknown) => {
-    console.error('The sign-in page could not be opened', error)
-    location.assign(urls.login())
-  })
-})
-
-const root = document.querySelector('#root')
-if (!root) throw new Error('The page has no #root')
-createRoot(root).render(
-  <StrictMode>
-    <Console value={{ api, session }}>
-      <RouterProvider router={router} />
-      <Toasts />
-    </Console>
-  </StrictMode>,
-)
-
-/** 32 random bytes as hexadecimal digits. */
-function makeKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+/** The sign-in page is a document of its own: it waits for nothing that only the pages behind it need. */
+async function start(root: HTMLElement): Promise<void> {
+  const { mount } =
+    location.pathname === urls.login()
+      ? await import('./mount-login.tsx')
+      : await import('./mount-console.tsx')
+  mount(root, connect())
 }
+
+const root = document.querySelector<HTMLElement>('#root')
+if (!root) throw new Error('The page has no #root')
+start(root).catch((error: unknown) => {
+  console.error('The console could not be loaded', error)
+  root.textContent = 'The console could not be loaded. Reload the page.'
+})

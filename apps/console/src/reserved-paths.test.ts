@@ -3,6 +3,7 @@ import type { RouteObject } from 'react-router'
 import { expect, test } from 'vitest'
 import { routesFor } from './routes.tsx'
 import { createSession } from './stores/session.ts'
+import { urls } from './util/urls.ts'
 
 const session = createSession({
   cookies: { cookie: '' },
@@ -16,7 +17,7 @@ const pathsOf = (routes: readonly RouteObject[]): string[] =>
   routes.flatMap(({ path, children }) => [...(path ? [path] : []), ...pathsOf(children ?? [])])
 
 test('no service can take a page of the console', () => {
-  const pages = pathsOf(routesFor(session)).filter((path) => path !== '*')
+  const pages = [urls.login(), ...pathsOf(routesFor(session))].filter((path) => path !== '*')
   expect(pages.length).toBeGreaterThan(5)
   expect(pages.filter((path) => !isReservedPath(path))).toEqual([])
 })

@@ -14,14 +14,13 @@ const host: SessionHost = {
 const routes = routesFor(createSession(host))
 
 const examples = {
-  login: urls.login(),
   home: urls.home(),
   domains: urls.domains(),
   domainLogs: urls.domainLogs('app.example.com'),
   nodes: urls.nodes(),
   node: urls.node(7),
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
-} satisfies Record<keyof typeof urls, string>
+} satisfies Record<keyof typeof routePaths, string>
 
 test.each(Object.entries(examples))('%s opens its own route with a page behind it', async (name, url) => {
   const match = matchRoutes(routes, url)?.at(-1)

@@ -16,7 +16,4 @@ export const ServiceDialog = lazy(async () => ({ default: (await forms.service()
 export const DomainDialog = lazy(async () => ({ default: (await forms.domain()).DomainDialog }))
 export const TokenDialog = lazy(async () => ({ default: (await forms.token()).TokenDialog }))
 
-/** Loads the forms ahead, so that they open at once, even while the server is down. */
-export async function preloadForms(): Promise<void> {
-  await Promise.all([forms.node(), forms.service(), forms.domain(), forms.token()])
-}
+export const loadForms = () => Promise.all(Object.values(forms).map((load) => load()))

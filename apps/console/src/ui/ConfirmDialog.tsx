@@ -1,22 +1,16 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { CircleCheck, Info, TriangleAlert } from 'lucide-react'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from './Button.tsx'
-import { type ConfirmRequest, confirmStore } from './confirm.ts'
+import type { ConfirmRequest } from './confirm.ts'
 import './Dialog.css'
 import './ConfirmDialog.css'
 
 const TONES = { danger: 'bad', success: 'ok', info: 'info' } as const
 const ICONS = { danger: TriangleAlert, success: CircleCheck, info: Info } as const
 
-/** The one dialog behind `confirm()`, above everything else that floats. */
-export function ConfirmHost() {
-  const request = useSyncExternalStore(confirmStore.subscribe, confirmStore.get)
-  return request && <ConfirmDialog request={request} />
-}
-
 /** The first focus is on Cancel when accepting destroys something. */
-function ConfirmDialog({ request }: { request: ConfirmRequest }) {
+export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   const {
     title,
     description,

@@ -3,6 +3,9 @@ export const TOAST_DURATION = 6000
 export const COPIED_DURATION = 2000
 export const SEARCH_DELAY = 300
 export const AUTOCOMPLETE_CLOSE_DELAY = 150
+export const TOOLTIP_DELAY = 250
+/** For the way of the pointer from the trigger to the words. */
+export const TOOLTIP_PATIENCE = 100
 export const STREAM_RECONNECT_DELAY = 1000
 /** The server sends a comment every 15 s: a stream that is silent for longer has died on the way. */
 export const STREAM_SILENCE_LIMIT = 45_000

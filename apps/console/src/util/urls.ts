@@ -1,6 +1,6 @@
 import type { Service } from '@postern/contract/services'
 
-/** Every path of the console. The router and all links are made of these. */
+/** Every path of the console. The router and all links are made of these; the sign-in page is a document of its own. */
 export const urls = {
   login: () => '/login',
   home: () => '/',
@@ -28,14 +28,13 @@ export const serverUrls = {
 
 /** The same paths as the router spells them. */
 export const routePaths = {
-  login: '/login',
   home: '/',
   domains: '/domains',
   domainLogs: '/domains/:domain/logs',
   nodes: '/nodes',
   node: '/nodes/:id',
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
-} as const satisfies Record<keyof typeof urls, string>
+} as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
 
 /** Where visitors find a domain: every one is served at the https port of the installation itself. */
 export function domainUrl(domain: string, publicUrl: string | undefined): string {

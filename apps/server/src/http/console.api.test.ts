@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,6 +16,9 @@ beforeAll(async () => {
   mkdirSync(join(root, 'docs'))
   writeFileSync(join(dist, 'index.html'), '<title>Postern</title>')
   writeFileSync(join(dist, 'assets/app-1a2b.js'), 'start()')
+  writeFileSync(join(dist, 'assets/app-1a2b.js.br'), brotliCompressSync('start()'))
+  writeFileSync(join(dist, 'assets/app-1a2b.js.gz'), gzipSync('start()'))
+  writeFileSync(join(dist, 'index.html.br'), brotliCompressSync('<title>Postern</title>'))
   writeFileSync(join(dist, 'assets/theme.js'), 'paint()')
   writeFileSync(join(dist, 'late.js'), 'late()')
   built = await startTestServer({ rootDir: root })
@@ -41,6 +45,33 @@ test('a hashed file is kept for ever; a missing one is no page', async () => {
   expect(asset.body).toBe('start()')
   expect(asset.headers['cache-control']).toContain('immutable')
   expect((await browse('/assets/app-gone.js')).statusCode).toBe(404)
+})
+
+test.each([
+  ['gzip, deflate, br, zstd', 'br', brotliCompressSync('start()')],
+  ['gzip', 'gzip', gzipSync('start()')],
+  ['identity', undefined, Buffer.from('start()')],
+])('with accept-encoding "%s" the same file comes as %s and is kept as long', async (accepted, encoding, bytes) => {
+  const asset = await built.call({
+    method: 'GET',
+    url: '/assets/app-1a2b.js',
+    headers: { 'accept-encoding': accepted },
+  })
+  expect(asset.headers['content-encoding']).toBe(encoding)
+  expect(asset.rawPayload).toEqual(bytes)
+  expect(asset.headers.vary).toMatch(/accept-encoding/i)
+  expect(asset.headers['content-type']).toMatch(/javascript/)
+  expect(asset.headers['cache-control']).toContain('immutable')
+})
+
+test('a page is compressed too, and asked for again each time', async () => {
+  const page = await built.call({
+    method: 'GET',
+    url: '/nodes',
+    headers: { accept: 'text/html', 'accept-encoding': 'br' },
+  })
+  expect(page.headers).toMatchObject({ 'content-encoding': 'br', 'cache-control': 'no-cache' })
+  expect(page.headers['content-type']).toMatch(/^text\/html/)
 })
 
 test('a file whose name has no hash is asked for again each time', async () => {

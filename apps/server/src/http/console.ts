@@ -7,7 +7,7 @@ import { NotFoundError } from '../core/errors.ts'
 const NOT_PAGES = ['/api', '/assets', '/install', '/docs', '/.well-known']
 
 /** As the build names what it packs: another content has another name. */
-const HASHED = /\/assets\/[^/]+-[\w-]+\.\w+$/
+const HASHED = /\/assets\/[^/]+-[\w-]+\.\w+(\.br|\.gz)?$/
 
 /** Serves the built console; every path that is not something else is one of its pages. */
 export async function serveConsole(app: FastifyInstance): Promise<void> {
@@ -20,6 +20,8 @@ export async function serveConsole(app: FastifyInstance): Promise<void> {
       prefix: '/assets/',
       index: false,
       cacheControl: false,
+      // The build leaves `x.br` and `x.gz` beside each file.
+      preCompressed: true,
       setHeaders: (reply, path) =>
         reply.header('cache-control', HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache'),
     })

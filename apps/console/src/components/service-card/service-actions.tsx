@@ -4,7 +4,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide-react'
 import { useApi } from '../../api/context.ts'
 import type { ConfirmOptions } from '../../ui/confirm.ts'
-import type { MenuItem } from '../../ui/Menu.tsx'
+import type { MenuItem } from '../../ui/OpenMenu.tsx'
 import { ask } from '../ask.ts'
 
 export interface ServiceVerbs {

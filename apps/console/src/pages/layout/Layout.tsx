@@ -4,10 +4,12 @@ import { Outlet, ScrollRestoration, useLocation } from 'react-router'
 import { useSession } from '../../api/context.ts'
 import { useHints } from '../../api/use-hints.ts'
 import { CrumbSlot } from '../../components/Page.tsx'
-import { preloadForms } from '../../forms/dialogs.ts'
+import { loadForms } from '../../forms/dialogs.ts'
 import { useSidebarExpanded } from '../../stores/preference.ts'
-import { ConfirmHost } from '../../ui/ConfirmDialog.tsx'
+import { ConfirmHost, loadConfirm } from '../../ui/ConfirmHost.tsx'
 import { confirmStore } from '../../ui/confirm.ts'
+import { loadMenus } from '../../ui/Menu.tsx'
+import { loadTooltips } from '../../ui/Tooltip.tsx'
 import { PRELOAD_DELAY } from '../../util/constants.ts'
 import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
@@ -117,11 +119,13 @@ function useDrawer() {
   return { isOpen, open: () => setOpenAt(key), close: () => setOpenAt(null) }
 }
 
-/** Loads what is likely to be opened next, once the page is idle. */
+/** Loads what is likely to be opened next, once the page is drawn, so that it opens at once, even while the server is down. */
 function usePreload(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
-      preloadForms().catch((error: unknown) => console.warn('The forms could not be loaded yet', error))
+      Promise.all([loadMenus(), loadTooltips(), loadConfirm(), loadForms()]).catch((error: unknown) =>
+        console.warn('Menus and forms could not be loaded yet', error),
+      )
     }, PRELOAD_DELAY)
     return () => clearTimeout(timer)
   }, [])

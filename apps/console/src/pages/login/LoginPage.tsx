@@ -1,7 +1,6 @@
 import { LoginForm as LoginSchema } from '@postern/contract/auth'
 import { server } from '@postern/contract/endpoints/server'
 import { useEffect } from 'react'
-import { useNavigate } from 'react-router'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { Glyph } from '../../components/Glyph.tsx'
@@ -50,7 +49,6 @@ export function LoginPage() {
 function LoginForm() {
   const api = useApi()
   const session = useSession()
-  const navigate = useNavigate()
   const { form, shell, setSubmitError } = useFormShell({
     schema: LoginSchema,
     values: { username: '', password: '' },
@@ -59,7 +57,7 @@ function LoginForm() {
       session.ensureKey()
       const login = await api.call(server.login, { body })
       session.begin(login.token, login.expires_in)
-      await navigate(session.takeRedirect(), { replace: true })
+      await leaveFor(session.takeRedirect())
     },
     describe: (error) => ({ message: loginErrorMessage(error), status: 0 }),
   })
@@ -93,6 +91,12 @@ function LoginForm() {
       </Button>
     </form>
   )
+}
+
+/** Never settles: the button stays busy until the next page takes over. */
+function leaveFor(path: string): Promise<never> {
+  location.replace(path)
+  return new Promise(() => {})
 }
 
 /** What the alert says. Only an answer of the server may blame the credentials. */

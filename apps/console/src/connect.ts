@@ -1,0 +1,30 @@
+import { createApi } from './api/client.ts'
+import type { ConsoleContext } from './api/context.ts'
+import { createSession } from './stores/session.ts'
+import { toast } from './ui/Toasts.tsx'
+
+/** The session of this browser, and the door to its server. */
+export function connect(): ConsoleContext {
+  const session = createSession({
+    cookies: document,
+    storage: localStorage,
+    location,
+    now: Date.now,
+    makeKey,
+  })
+  const api = createApi({
+    fetch: (...args) => fetch(...args),
+    token: session.token,
+    key: session.key,
+    now: Date.now,
+    onRefused: session.end,
+    onBadRequest: toast.error,
+  })
+  return { api, session }
+}
+
+/** 32 random bytes as hexadecimal digits. */
+function makeKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

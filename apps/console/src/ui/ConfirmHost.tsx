@@ -1,0 +1,12 @@
+import { useSyncExternalStore } from 'react'
+import { confirmStore } from './confirm.ts'
+import { useLoaded } from './use-loaded.ts'
+
+export const loadConfirm = () => import('./ConfirmDialog.tsx')
+
+/** The one dialog behind `confirm()`, above everything else that floats. */
+export function ConfirmHost() {
+  const request = useSyncExternalStore(confirmStore.subscribe, confirmStore.get)
+  const loaded = useLoaded(loadConfirm, request !== null, () => request?.answer(false))
+  return request && loaded && <loaded.ConfirmDialog request={request} />
+}

@@ -1,0 +1,25 @@
+import { Tooltip as Base } from '@base-ui/react/tooltip'
+import type { ReactNode } from 'react'
+
+interface TooltipPopupProps {
+  anchor: HTMLElement | null
+  /** What it says is part of the trigger's name. */
+  hidden: boolean
+  onClose: () => void
+  children: ReactNode
+}
+
+/** The words of a tooltip, beside what they are about; Escape closes them. */
+export function TooltipPopup({ anchor, hidden, onClose, children }: TooltipPopupProps) {
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Positioner anchor={anchor} className="floating tip-layer" sideOffset={6} align="start">
+          <Base.Popup className="tooltip" aria-hidden={hidden || undefined}>
+            {children}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
