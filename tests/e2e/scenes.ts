@@ -41,7 +41,8 @@ export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, 
     const visits = new Map<boolean, Visit>()
     const visitFor = async (signedIn: boolean) => {
       const visit =
-        visits.get(signedIn) ?? (await getSite().open('/login', { width, height: HEIGHTS[width], signedIn }))
+        visits.get(signedIn) ??
+        (await getSite().open(signedIn ? '/' : '/login', { width, height: HEIGHTS[width], signedIn }))
       visits.set(signedIn, visit)
       return visit
     }

@@ -59,6 +59,17 @@ test('the end forgets the token, remembers the page with its query and tells', (
   expect(session.takeRedirect()).toBe('/nodes?page=2')
 })
 
+test('several refusals at once end it once', () => {
+  const session = createSession(hostAt('/nodes'))
+  const told = vi.fn()
+  session.onEnd(told)
+  session.ensureKey()
+  session.end()
+  session.end()
+  expect(told).toHaveBeenCalledOnce()
+  expect(session.key()).toBe('key 2')
+})
+
 test('a late refusal on the sign-in page does not overwrite what was remembered', () => {
   stored.set('redirect', '/nodes/7')
   const session = createSession(hostAt('/login'))

@@ -24,6 +24,7 @@ export function isConsolePath(path: string): boolean {
 
 export function createSession(host: SessionHost) {
   const listeners = new Set<() => void>()
+  let isOver = false
   const attributes = () => `path=/; SameSite=Strict${host.location.protocol === 'https:' ? '; Secure' : ''}`
 
   const token = (): string | null => {
@@ -64,8 +65,9 @@ export function createSession(host: SessionHost) {
   /** Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners. */
   const end = (): void => {
     host.cookies.cookie = `token=; expires=${new Date(0).toUTCString()}; ${attributes()}`
-    // Several refusals may come at once, the later ones when the sign-in page is already there.
-    if (host.location.pathname === LOGIN) return
+    // Several refusals may come at once, the later ones while the sign-in page is on its way.
+    if (isOver || host.location.pathname === LOGIN) return
+    isOver = true
     if (key() !== null) host.storage.setItem(SECOND_HALF, host.makeKey())
     remember(host.location.pathname + host.location.search)
     for (const listener of listeners) listener()
