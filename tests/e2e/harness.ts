@@ -121,6 +121,8 @@ async function openPage(
   page.setDefaultTimeout(45_000)
   const visit = watch(page, context)
   await page.goto(`${origin}${path}`)
+  // The page may still be loading its parts, or lead to another: what a test does next must not come in between.
+  await page.locator('#root > *').first().waitFor({ state: 'attached' })
   return visit
 }
 
