@@ -51,18 +51,21 @@ test.each([
   ['gzip, deflate, br, zstd', 'br', brotliCompressSync('start()')],
   ['gzip', 'gzip', gzipSync('start()')],
   ['identity', undefined, Buffer.from('start()')],
-])('with accept-encoding "%s" the same file comes as %s and is kept as long', async (accepted, encoding, bytes) => {
-  const asset = await built.call({
-    method: 'GET',
-    url: '/assets/app-1a2b.js',
-    headers: { 'accept-encoding': accepted },
-  })
-  expect(asset.headers['content-encoding']).toBe(encoding)
-  expect(asset.rawPayload).toEqual(bytes)
-  expect(asset.headers.vary).toMatch(/accept-encoding/i)
-  expect(asset.headers['content-type']).toMatch(/javascript/)
-  expect(asset.headers['cache-control']).toContain('immutable')
-})
+])(
+  'with accept-encoding "%s" the same file comes as %s and is kept as long',
+  async (accepted, encoding, bytes) => {
+    const asset = await built.call({
+      method: 'GET',
+      url: '/assets/app-1a2b.js',
+      headers: { 'accept-encoding': accepted },
+    })
+    expect(asset.headers['content-encoding']).toBe(encoding)
+    expect(asset.rawPayload).toEqual(bytes)
+    expect(asset.headers.vary).toMatch(/accept-encoding/i)
+    expect(asset.headers['content-type']).toMatch(/javascript/)
+    expect(asset.headers['cache-control']).toContain('immutable')
+  },
+)
 
 test('a page is compressed too, and asked for again each time', async () => {
   const page = await built.call({
