@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { DesiredState } from '@postern/contract/desired-state'
 import { DataPlane } from '@postern/contract/edge'
 import { haproxyPaths } from '@postern/render/haproxy/options'
@@ -239,7 +239,9 @@ test('no secret is in what it writes, nor in what others see of its programs', a
   const { settings, peers, certificates } = server.state
   const inPem = certificates[0]?.privateKey.split('\n')[1] ?? ''
   const secrets = [settings.tunnelPrivateKey, peers[0]?.presharedKey ?? '', inPem, 'token-of-the-edge']
-  const { lastGood, edgeToken } = pathsIn(lab)
+  const { lastGood, edgeToken, edgeDir } = pathsIn(lab)
+  mkdirSync(`${edgeDir}/state`)
+  writeFileSync(`${edgeDir}/state/settings-s1.json`, JSON.stringify(settings))
   const key = `"${settings.tunnelPrivateKey}"`
   writeFileSync(lastGood, JSON.stringify(server.state).replace(key, `${key}x`))
   server.answerWith = { ...server.state, sections: { settings: { ...settings, tunnelNetwork4: 'x' } } }
@@ -255,6 +257,8 @@ test('no secret is in what it writes, nor in what others see of its programs', a
     const seen = ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1')).join()
     for (const secret of secrets) expect(seen).not.toContain(secret.slice(0, 8))
   }
+  // As an older edge kept them.
+  expect(existsSync(`${edgeDir}/state`)).toBe(false)
   main.child.kill('SIGTERM')
   const { stderr } = await main.ended
   expect(stderr).toContain('the state of the last run cannot be used')

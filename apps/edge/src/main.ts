@@ -1,4 +1,4 @@
-import { chmod, mkdir } from 'node:fs/promises'
+import { chmod, mkdir, rm } from 'node:fs/promises'
 import type { DataPlane } from '@postern/contract/edge'
 import { ownPortsOf } from '@postern/contract/settings'
 import { messageOf } from '@postern/host/errors'
@@ -21,8 +21,16 @@ async function main(): Promise<void> {
   const held = await holdSocket(`${config.paths.edgeDir}/edge.sock`)
   if (!held) throw new Error('Another edge is running on this data directory.')
   if (process.argv.includes('--down')) await takeDown(config)
-  else return serve(config, held.release)
+  else {
+    await removeFormerState(config)
+    return serve(config, held.release)
+  }
   await held.release()
+}
+
+/** The state was once in a directory, with keys that nothing renews there any more (0027). */
+async function removeFormerState({ paths }: Config): Promise<void> {
+  await rm(`${paths.edgeDir}/state`, { recursive: true, force: true })
 }
 
 async function serve(config: Config, release: () => Promise<void>): Promise<void> {

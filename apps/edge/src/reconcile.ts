@@ -8,6 +8,7 @@ import type {
 } from '@postern/contract/desired-state'
 import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
+import { codeOf, messageOf } from '@postern/host/errors'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import { portRoutesOf, type ResolvedPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
@@ -196,9 +197,8 @@ async function attempt(
   try {
     return await apply()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const isMissing = code === 'part_missing' || code === 'program_missing'
-    const detail = error instanceof Error ? error.message : String(error)
+    const isMissing = ['part_missing', 'program_missing'].includes(codeOf(error))
+    const detail = messageOf(error)
     parts.log.debug({ err: error }, `${name} is not as wanted`)
     const message = `${name}: ${detail}`
     return {

@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { holdSocket, isAnswered } from './socket.ts'
+import { askSocket, holdSocket, isAnswered } from './socket.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'socket-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -26,4 +28,24 @@ test('what somebody left behind who is gone is taken over', async () => {
   const held = await holdSocket(path)
   expect(held).toBeDefined()
   await held?.release()
+})
+
+test('a question gets its whole answer, or the reason why not', async () => {
+  const path = join(dir, 'asked.sock')
+  const open = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    open.add(socket)
+    socket.on('data', (question) => {
+      if (String(question) !== 'mute') socket.end(question)
+    })
+  })
+  await once(server.listen(path), 'listening')
+  const limits = { timeoutMs: 5000, mostBytes: 1000 }
+  const long = 'x'.repeat(1001)
+  expect(await askSocket(path, 'question', limits)).toBe('question')
+  await expect(askSocket(path, long, limits)).rejects.toThrow('the answer is too long')
+  await expect(askSocket(path, 'mute', { ...limits, timeoutMs: 50 })).rejects.toThrow('no answer in time')
+  for (const socket of open) socket.destroy()
+  await new Promise((resolve) => server.close(resolve))
+  await expect(askSocket(path, 'question', limits)).rejects.toThrow('ENOENT')
 })

@@ -17,6 +17,30 @@ export function isAnswered(path: string): Promise<boolean> {
   })
 }
 
+/** @returns the whole answer to one question on a unix socket. @throws when it does not come, in words without a dot */
+export function askSocket(
+  path: string,
+  question: string,
+  { timeoutMs, mostBytes }: { timeoutMs: number; mostBytes: number },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const socket = connect(path)
+    socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no answer in time')))
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > mostBytes) socket.destroy(new Error('the answer is too long'))
+    })
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the connection ended')))
+    socket.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    // Some answer only when no further question can come.
+    socket.end(question)
+  })
+}
+
 /**
  * Holds a path by listening on it, so that only one process has what it stands for, whatever namespaces they are in.
  * The kernel gives it up with the process, however that ends.

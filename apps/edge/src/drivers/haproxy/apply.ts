@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { Problem } from '@postern/contract/edge'
 import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy/config'
 import { renderChallenges } from '@postern/render/haproxy/maps/challenges'
@@ -11,18 +11,21 @@ import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
 import { spansWithout } from '@postern/render/haproxy/ports'
 import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
+import { explainPort } from '../explain-port.ts'
 import { PartFailedError, PartMissingError } from '../part.ts'
 import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
+import { makeDirectories, makeLanes } from './files/directories.ts'
 import type { MapFiles } from './files/map-files.ts'
 import type { LogListener } from './logs/listener.ts'
+import { createNodeStates } from './node-states.ts'
 import { findOptions, type HaproxyDriverOptions, type HaproxyWanted } from './options.ts'
 import { portsOf, reservePorts } from './process/binds.ts'
 import type { Converger } from './process/converge.ts'
 import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
 import type { RunningHaproxy } from './process/running.ts'
 import { createCertificateLoader } from './runtime/certificates.ts'
-import { createRuntimeMap, type RuntimeMap } from './runtime/map.ts'
-import { endUnwanted, endWaiting, parseLine, takesAway } from './runtime/sessions.ts'
+import { applyMap, createRuntimeMap } from './runtime/map.ts'
+import { endUnwanted, parseLine, takesAway } from './runtime/sessions.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
 
 export interface ApplyParts {
@@ -59,13 +62,9 @@ export function createApply(parts: ApplyParts): Apply {
     signIn: createRuntimeMap(socket, paths.signIn),
     challenges: createRuntimeMap(socket, paths.challenges),
   }
-  // Unknown until the peers are observed; until then the entries of the previous edge process stay in force.
-  let nodes: ReadonlyMap<string, string> | undefined
-  let areNodesApplied = false
+  const nodeStates = createNodeStates({ ...parts, map: maps.nodes })
   let routes: RouteSections = new Map()
   let challenges: ReadonlyMap<string, string> = new Map()
-  /** Nodes that went down and may still have requests waiting for them. */
-  const gone = new Set<number>()
   // The first apply also checks what a previous edge process left unfinished.
   let checksAllStreams = true
   let pid = 0
@@ -99,7 +98,7 @@ export function createApply(parts: ApplyParts): Apply {
         loaded = configuredHost = undefined
         for (const map of Object.values(maps)) map.verifyNext()
       }
-      if (configuredHost === undefined) await makeFiles(parts)
+      if (configuredHost === undefined) await makeFiles()
       const certificates =
         loaded?.certificates === wanted.certificates ? loaded.files : await store.write(wanted.certificates)
       try {
@@ -111,21 +110,13 @@ export function createApply(parts: ApplyParts): Apply {
     },
     needsAnotherApply: () => needsAnotherApply,
     heldPorts: () => (bound ? portsMissing(parts.options, bound) : []),
-    async setNodeStates(states) {
-      const down = [...states].filter(([, state]) => state === 'down')
-      for (const id of gone) if (states.get(id) !== 'down') gone.delete(id)
-      if (areNodesApplied && gone.size === 0 && isSameDown(nodes, down)) return
-      for (const [id] of down) if (!nodes?.has(String(id))) gone.add(id)
-      areNodesApplied = false
-      wantNodes(new Map(down.map(([id]): [string, string] => [String(id), 'down'])))
-      await makeDirectories(paths)
-      if (nodes) await mapFiles.setNodes(nodes)
-      maps.nodes.verifyNext()
-      if (!(await haproxy.findOrEnd())) return
-      await applyMap(maps.nodes)
-      if (gone.size > 0 && (await endWaiting(socket, routes, gone))) gone.clear()
-      areNodesApplied = true
-    },
+    setNodeStates: (states) => nodeStates.set(states, routes),
+  }
+
+  async function makeFiles(): Promise<void> {
+    await makeDirectories(paths)
+    await makeLanes(parts.options.lanes, parts.user)
+    await mapFiles.write()
   }
 
   function want(wanted: HaproxyWanted, rendered: RenderedRoutes, signIn: SignInLines): void {
@@ -143,11 +134,6 @@ export function createApply(parts: ApplyParts): Apply {
     maps.signIn.want(next.signIn)
     maps.challenges.want(next.challenges)
     mapFiles.want(next)
-  }
-
-  function wantNodes(next: ReadonlyMap<string, string>): void {
-    maps.nodes.want({ lines: next, touched: new Set([...(nodes?.keys() ?? []), ...next.keys()]) })
-    nodes = next
   }
 
   /** A running HAProxy gets its routes before its configuration is compared. */
@@ -187,10 +173,11 @@ export function createApply(parts: ApplyParts): Apply {
     const { portRange } = parts.options
     return portRoutesOf(routes).flatMap((route) => {
       if (route.proto !== 'tcp' || !route.enabled || has(bound ?? [], route.port)) return []
-      const message =
-        portRange && has([portRange], route.port)
-          ? `Port ${route.port} is held by another program on this machine`
-          : `Port ${route.port} is outside the range of this server${rangeText(portRange)}. Give the service another port.`
+      const message = explainPort(
+        route.port,
+        portRange,
+        portRange !== undefined && has([portRange], route.port),
+      )
       return [{ scope: { kind: 'service' as const, id: route.id }, message }]
     })
   }
@@ -202,7 +189,7 @@ export function createApply(parts: ApplyParts): Apply {
       needsAnotherApply = !(await loader.apply(certificates, wanted.isQuick ?? false))
       if (!needsAnotherApply) loaded = { certificates: wanted.certificates, files: certificates }
     }
-    if (nodes) await applyMap(maps.nodes)
+    await nodeStates.apply()
     // A route must never name a list that is not there yet, nor one that is already gone.
     await applyMap(maps.lists, 'others too')
     const change = await maps.routes.compare()
@@ -239,18 +226,6 @@ interface Pass {
   problems: Problem[]
 }
 
-function isSameDown(
-  nodes: ReadonlyMap<string, string> | undefined,
-  down: readonly [number, string][],
-): boolean {
-  return nodes?.size === down.length && down.every(([id]) => nodes.has(String(id)))
-}
-
-/** @returns the keys that are not as wanted */
-async function applyMap(map: RuntimeMap, keep?: 'others too'): Promise<string[]> {
-  return await map.change(await map.compare(keep))
-}
-
 /** The services that these routes or lists belong to: a service without its list admits no visitor. */
 function servicesOf(
   routes: ReadonlyMap<string, string>,
@@ -284,28 +259,8 @@ function portsMissing(
   return all.filter((port) => !has(bound, port))
 }
 
-const rangeText = (range: PortSpan | undefined) => (range ? `, ${range.from}-${range.to}` : '')
-
 const NO_CERTIFICATE = 'HAProxy cannot start without the certificate of the installation'
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
-}
-
-async function makeFiles(parts: ApplyParts): Promise<void> {
-  await makeDirectories(parts.paths)
-  await makeLanes(parts)
-  await parts.mapFiles.write()
-}
-
-async function makeDirectories(paths: HaproxyPaths): Promise<void> {
-  for (const path of [paths.pages, paths.certificates]) await mkdir(path, { recursive: true, mode: 0o700 })
-}
-
-/** HAProxy's user may open files below it but not list them. */
-async function makeLanes({ options, user }: ApplyParts): Promise<void> {
-  await mkdir(options.lanes, { recursive: true, mode: 0o700 })
-  if (!user) return
-  await chown(options.lanes, 0, user.gid)
-  await chmod(options.lanes, 0o710)
 }

@@ -106,12 +106,12 @@ async function readMark(paths: HaproxyPaths): Promise<string | undefined> {
 }
 
 /** One at a time, in the order of the calls. */
-export interface Queue {
+interface Queue {
   run<T>(task: () => Promise<T>): Promise<T>
   isBusy(): boolean
 }
 
-export function createQueue(): Queue {
+function createQueue(): Queue {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return {

@@ -7,6 +7,7 @@ import type { FirewallPlan } from '@postern/render/nftables/plan'
 import type { ObservedTable } from '@postern/render/nftables/table'
 import { findUdpService, UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
+import { explainPort } from '../explain-port.ts'
 
 export interface UdpOptions {
   /** Where UDP services may be, without ports of the installation itself; default: nowhere. */
@@ -49,7 +50,9 @@ export async function findUdpServices(
     const isTaken = held.includes(route.port) || services.some(({ port }) => port === route.port)
     const isPossible = isInRange(options, route.port) && !isTaken
     if (isPossible) services.push(service)
-    const message = isPossible ? whyUnreached(service, settings) : whyImpossible(options, route.port)
+    const message = isPossible
+      ? whyUnreached(service, settings)
+      : explainPort(route.port, options.portRange, isInRange(options, route.port))
     if (message) problems.push({ scope: { kind: 'service', id: route.id }, message })
   }
   const facts = {
@@ -62,13 +65,6 @@ export async function findUdpServices(
 
 export function isInRange({ portRange, ownPorts = [] }: UdpOptions, port: number): boolean {
   return portRange !== undefined && portRange.from <= port && port <= portRange.to && !ownPorts.includes(port)
-}
-
-function whyImpossible(options: UdpOptions, port: number): string {
-  const { portRange } = options
-  if (isInRange(options, port)) return `Port ${port} is held by another program on this machine`
-  const range = portRange ? `, ${portRange.from}-${portRange.to}` : ''
-  return `Port ${port} is outside the range of this server${range}. Give the service another port.`
 }
 
 /** Where the public host is a name, it may have addresses of both kinds. */

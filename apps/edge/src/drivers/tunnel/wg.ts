@@ -1,12 +1,11 @@
-import { connect } from 'node:net'
 import type { Exec } from '@postern/host/exec'
+import { askSocket } from '@postern/host/socket'
 import { parseWgDump, type WgDump, type WgPeer } from '@postern/host/wg-dump'
 
 /** An interface of WireGuard; the keys in it are secret. */
 export type Tunnel = Omit<WgDump, 'publicKey'>
 
-const TIMEOUT_MS = 5000
-const MAX_ANSWER = 64 * 1024 * 1024
+const LIMITS = { timeoutMs: 5000, mostBytes: 64 * 1024 * 1024 }
 
 /**
  * What WireGuard holds now; undefined when nothing of that name answers. Like `wg` itself it asks wireguard-go on its
@@ -14,29 +13,11 @@ const MAX_ANSWER = 64 * 1024 * 1024
  * @throws ProgramMissingError
  */
 export async function findTunnel(exec: Exec, name: string): Promise<Tunnel | undefined> {
-  const answer = await askUserspace(`/var/run/wireguard/${name}.sock`).catch(() => undefined)
+  const socket = `/var/run/wireguard/${name}.sock`
+  const answer = await askSocket(socket, 'get=1\n\n', LIMITS).catch(() => undefined)
   if (answer !== undefined) return parseUapi(answer)
-  const { code, stdout } = await exec.run('wg', ['show', name, 'dump'], { timeoutMs: TIMEOUT_MS })
+  const { code, stdout } = await exec.run('wg', ['show', name, 'dump'], { timeoutMs: LIMITS.timeoutMs })
   return code === 0 ? parseWgDump(stdout) : undefined
-}
-
-function askUserspace(path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const socket = connect(path)
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')))
-    socket.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > MAX_ANSWER) socket.destroy(new Error('the answer is too long'))
-    })
-    socket.once('error', reject)
-    socket.once('close', () => reject(new Error('the connection ended')))
-    socket.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
-    // It closes the connection when no further question can come.
-    socket.end('get=1\n\n')
-  })
 }
 
 /** @see https://www.wireguard.com/xplatform/#configuration-protocol: lines `key=value`, each peer from its public key on. */

@@ -1,5 +1,4 @@
 import {
-  inSections,
   isPortRoute,
   type ResolvedHttpRoute,
   type ResolvedRoute,
@@ -13,15 +12,6 @@ import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './routes.ts'
 export interface RouteTable {
   /** A section that is the same array as before costs nothing, unless the console has moved. */
   update(sections: RouteSections, publicHost: string): RenderedRoutes
-}
-
-/** All lines at once, from nothing. */
-export function renderRoutes(
-  all: readonly ResolvedRoute[],
-  publicHost: string,
-  digest: Digest,
-): RenderedRoutes {
-  return createRouteTable(digest).update(inSections(all), publicHost)
 }
 
 interface Section {

@@ -6,8 +6,8 @@ import {
   type ResolvedPortRoute,
   type ResolvedRoute,
 } from '../../resolved-route.ts'
-import { isAllowed, renderList } from './lists.ts'
-import { createRouteTable, renderRoutes } from './route-table.ts'
+import { type Digest, isAllowed, renderList } from './lists.ts'
+import { createRouteTable } from './route-table.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
 const HOST = 'gate.example.com'
@@ -47,6 +47,9 @@ function makePort(id: number, changes: Partial<ResolvedPortRoute> = {}): Resolve
 
 const gateway = { kind: 'gateway' as const, id: 4, address4: '10.64.0.4', subnets: ['192.168.7.0/24'] }
 const console = makeRoute(1, { domain: null, system: true, node: { kind: 'local' }, address: null })
+/** All lines at once, from nothing. */
+const renderRoutes = (all: readonly ResolvedRoute[], publicHost: string, digest: Digest) =>
+  createRouteTable(digest).update(inSections(all), publicHost)
 const lines = (...routes: ResolvedRoute[]) => Object.fromEntries(renderRoutes(routes, HOST, digest).routes)
 
 test('a route that is still the same object is not rendered again, unless the public host is another', () => {

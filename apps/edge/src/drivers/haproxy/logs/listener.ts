@@ -139,7 +139,7 @@ function emit(
  * one means another configuration, and a reload.
  * @returns 32 hex digits
  */
-export async function readLogSecret(file: string): Promise<string> {
+async function readLogSecret(file: string): Promise<string> {
   const kept = await readFile(file, 'utf8').catch(() => '')
   if (/^[0-9a-f]{32}$/.test(kept)) return kept
   const secret = randomBytes(16).toString('hex')
@@ -151,7 +151,7 @@ export async function readLogSecret(file: string): Promise<string> {
 const ESTABLISHED = '01'
 
 /** Whether the other end of an IPv4 loopback connection is open and belongs to `user`. */
-export async function isSentBy(socket: Socket, user: number): Promise<boolean> {
+async function isSentBy(socket: Socket, user: number): Promise<boolean> {
   const end = `0100007F:${hexPort(socket.remotePort)}`
   const start = `0100007F:${hexPort(socket.localPort)}`
   const table = await readFile('/proc/net/tcp', 'utf8').catch(() => '')

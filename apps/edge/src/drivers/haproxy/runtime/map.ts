@@ -104,6 +104,11 @@ export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMa
   }
 }
 
+/** @returns the keys that are not as wanted */
+export async function applyMap(map: RuntimeMap, keep?: 'others too'): Promise<string[]> {
+  return await map.change(await map.compare(keep))
+}
+
 /** Ends the value of a key that is there twice, which is never as wanted: `set` and `del` would not tell them apart. */
 const TWICE = '\n'
 

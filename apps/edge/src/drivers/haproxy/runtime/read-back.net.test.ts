@@ -89,7 +89,7 @@ test('a certificate that HAProxy did not take over is a problem of its own', asy
 /** Takes the place of HAProxy's socket, and passes on every command but a lost one. */
 async function standBetween(path: string): Promise<Server> {
   renameSync(path, `${path}.real`)
-  const server = createServer((from) => {
+  const server = createServer({ allowHalfOpen: true }, (from) => {
     from.once('data', (command) => {
       const [, text = '', payload = ''] = /^(.*)\n(.*)$/s.exec(String(command)) ?? []
       const heard = text.split(';').filter((each) => !isLost(each))

@@ -7,7 +7,7 @@ import type { MapChange } from './map.ts'
 import type { HaproxySocket } from './socket.ts'
 
 /** One request, upgraded connection or connection of a TCP service in flight. */
-export interface OpenStream {
+interface OpenStream {
   /** HAProxy's handle, like `0x7f…`; good until the stream ends. */
   handle: string
   /** HAProxy's number of the stream, or the two ports and the visitor of a TCP service. */
@@ -28,7 +28,7 @@ const FEW = 20
  * the same number stands in the list of sessions.
  * @param services null: of all.
  */
-export async function listStreams(
+async function listStreams(
   socket: HaproxySocket,
   services: ReadonlySet<number> | null,
 ): Promise<OpenStream[]> {
@@ -52,7 +52,7 @@ const AT_ONCE = 20
  * @param which `waiting`: only while they wait for the service; one that asks again elsewhere is left alone.
  * @returns whether all have ended
  */
-export async function endStreams(
+async function endStreams(
   socket: HaproxySocket,
   streams: readonly OpenStream[],
   which: 'all' | 'waiting' = 'all',

@@ -1,4 +1,5 @@
-import { connect } from 'node:net'
+import { messageOf } from '@postern/host/errors'
+import { askSocket } from '@postern/host/socket'
 
 /** The runtime socket did not answer, or not in time. */
 export class HaproxySocketError extends Error {
@@ -13,8 +14,7 @@ export interface HaproxySocket {
   sendAll(commands: readonly string[]): Promise<string>
 }
 
-const TIMEOUT = 2_000
-const MAX_ANSWER = 64 * 1024 * 1024
+const LIMITS = { timeoutMs: 2_000, mostBytes: 64 * 1024 * 1024 }
 /** A longer command vanishes without an answer at 16 kB. */
 export const MAX_COMMAND = 14_000
 
@@ -30,26 +30,11 @@ export function openHaproxySocket(path: string): HaproxySocket {
   }
 }
 
-function ask(path: string, command: string): Promise<string> {
+async function ask(path: string, command: string): Promise<string> {
   if (Buffer.byteLength(command) > MAX_COMMAND)
-    return Promise.reject(new HaproxySocketError('a command for HAProxy is too long'))
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const socket = connect({ path })
-    const fail = (message: string) => {
-      socket.destroy()
-      reject(new HaproxySocketError(`HAProxy's socket: ${message}`))
-    }
-    socket.setTimeout(TIMEOUT, () => fail('no answer in time'))
-    socket.on('error', (error) => fail(error.message))
-    socket.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > MAX_ANSWER) fail('the answer is too long')
-    })
-    socket.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
-    socket.write(`${command}\n`)
+    throw new HaproxySocketError('a command for HAProxy is too long')
+  return await askSocket(path, `${command}\n`, LIMITS).catch((cause: unknown) => {
+    throw new HaproxySocketError(`HAProxy's socket: ${messageOf(cause)}`)
   })
 }
 
