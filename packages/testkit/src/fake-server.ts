@@ -8,6 +8,7 @@ import {
   portsSectionOf,
   routesSectionOf,
   StateRequest,
+  signInsSectionOf,
 } from '@postern/contract/desired-state'
 import { type EdgeHint, EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
@@ -129,6 +130,7 @@ function answerTo(state: DesiredState, known: Record<string, string>) {
       peers: state.peers.filter(({ nodeId }) => changed(peersSectionOf(nodeId))),
       routes: state.routes.filter(({ id }) => changed(routesSectionOf(id))),
       ports: state.ports.filter(({ id }) => changed(portsSectionOf(id))),
+      signIns: state.signIns.filter(({ id }) => changed(signInsSectionOf(id))),
       challenges: state.challenges.filter(({ id }) => changed(challengesSectionOf(id))),
       certificates: state.certificates.filter(({ id }) => changed(`certificate:${id}`)),
     },
