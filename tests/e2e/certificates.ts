@@ -1,5 +1,8 @@
-import type { CertificateProblem } from '@postern/contract/certificates'
+import type { CertificateProblem, OrderStep } from '@postern/contract/certificates'
+import type { Domain } from '@postern/contract/domains'
+import type { Page as ListPage } from '@postern/contract/lists'
 import { writeRows } from '@postern/testkit/rows'
+import type { Page } from 'playwright'
 import { updateStated } from '../../apps/server/src/changes/change.ts'
 import { openDatabase } from '../../apps/server/src/db/open.ts'
 import type { Site } from './harness.ts'
@@ -10,14 +13,13 @@ const DAY = 86_400_000
 export interface Standing {
   /** Days until the end of the one that the authority signed; without it there is only a self-signed one. */
   endsIn?: number
-  step?: 'queued' | 'ordering' | 'preparing' | 'validating' | 'finalizing'
   problem?: Partial<CertificateProblem>
 }
 
 /** Leaves a domain as an authority would have, which this test has none of. */
 export async function putCertificate(site: Site, domainId: number, standing: Standing): Promise<void> {
   const db = openDatabase(site.paths.database)
-  const { endsIn, step = null, problem } = standing
+  const { endsIn, problem } = standing
   const now = Date.now()
   const at = new Date(now).toISOString()
   try {
@@ -40,7 +42,7 @@ export async function putCertificate(site: Site, domainId: number, standing: Sta
         .insertInto('orders')
         .values({
           domain_id: domainId,
-          step,
+          step: null,
           // A week from now: the server does not work on it meanwhile.
           due_at: now + 7 * DAY,
           failures: 1,
@@ -53,4 +55,17 @@ export async function putCertificate(site: Site, domainId: number, standing: Sta
   } finally {
     await db.destroy()
   }
+}
+
+/** Shows a domain as one whose order is at a step, which the server itself would soon leave. */
+export async function showStep(page: Page, name: string, step: OrderStep): Promise<void> {
+  await page.route('**/api/domains?*', async (route) => {
+    const response = await route.fetch()
+    // The contract says so.
+    const list = (await response.json()) as ListPage<Domain>
+    for (const { domain, certificate } of list.data)
+      if (domain === name)
+        Object.assign(certificate, { status: 'pending', kind: 'self-signed', step, problem: null })
+    await route.fulfill({ response, json: list })
+  })
 }

@@ -4,7 +4,7 @@ import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
-import { putCertificate, type Standing } from './certificates.ts'
+import { putCertificate, type Standing, showStep } from './certificates.ts'
 import { label, type Site, startSite } from './harness.ts'
 import { lookAt, type Scene } from './scenes.ts'
 
@@ -19,7 +19,7 @@ const scenes: Scene[] = [
   { name: 'home', path: () => '/', shows: 'Create Node' },
   { name: 'nodes', path: () => '/nodes', shows: 'office' },
   { name: 'node', path: () => `/nodes/${office}`, shows: 'grafana' },
-  { name: 'domains', path: () => '/domains', shows: 'app.example.com' },
+  { name: 'domains', path: () => '/domains', act: showPending, shows: 'the authority is checking' },
   { name: 'domain-services', path: () => '/domains', act: openServices, shows: 'Proxy -> 192.168.7.31:3000' },
   { name: 'domain-form', path: () => '/domains', act: openDomainForm, shows: 'Issued and renewed' },
   { name: 'domain-skip', path: () => '/domains', act: openSkippingForm, shows: 'Self-Signed when skipping' },
@@ -117,7 +117,8 @@ async function furnishCertificates(): Promise<void> {
   const standings: Record<string, Standing> = {
     'app.example.com': { endsIn: 48 },
     'api.example.com': { endsIn: 71 },
-    'grafana.example.com': { step: 'validating' },
+    // Until its picture, where it is pending.
+    'grafana.example.com': { problem: { code: 'unreachable', detail: 'Timeout during connect' } },
     'wiki.example.com': { problem: { code: 'caa', detail } },
   }
   const domains = (await site.api.call('GET', '/api/domains')).json as Domain[]
@@ -142,6 +143,11 @@ function logLine(index: number): string {
   if (index % 17 === 11)
     return `[ERROR] ${time} 203.0.113.5 "GET /api/live" 504 1.1KB 30000ms the service did not answer in time`
   return `[INFO] ${time} 203.0.113.5 "GET /api/live" 200 ${(index % 9) + 1}.2KB ${(index * 7) % 40}ms`
+}
+
+async function showPending(page: Page): Promise<void> {
+  await showStep(page, 'grafana.example.com', 'validating')
+  await page.reload()
 }
 
 async function openDomainForm(page: Page): Promise<void> {
