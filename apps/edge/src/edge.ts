@@ -7,6 +7,7 @@ import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
 import { createFlowLog } from './drivers/nftables/flow-log.ts'
+import { createRefusalLog } from './drivers/nftables/refusal-log.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
@@ -103,6 +104,12 @@ export function createEdge(options: EdgeOptions): Edge {
   })
   const kernel = createKernelWatch(exec)
   const flowLog = createFlowLog({ exec, now, random, onLine: (line) => rings.push(line) })
+  const refusalLog = createRefusalLog({
+    exec,
+    interface: tunnel.interface,
+    now,
+    onLine: (line) => rings.push(line),
+  })
   const loop = new Loop({
     settings,
     haproxy,
@@ -132,6 +139,7 @@ export function createEdge(options: EdgeOptions): Edge {
     onRoutes: (routes) => {
       backends.setRoutes(routes)
       flowLog.setRoutes(routes)
+      refusalLog.setRoutes(routes)
     },
     onReady: options.onReady,
   })
@@ -147,6 +155,7 @@ export function createEdge(options: EdgeOptions): Edge {
       await loop.close()
       await tellingNodes.idle()
       flowLog.close()
+      refusalLog.close()
       kernel.close()
       names.close()
       rings.close()

@@ -97,11 +97,16 @@ function sourceRules({ interface: name }: FirewallPlan): string[] {
  */
 function visitorChains(hook: string, visitor: string): Chain[] {
   const asks = `${visitor} ct direction original`
+  const refuse = (source: string, refused: string, condition: string) => [
+    // A rule of its own: where the set is full, only the note is left out.
+    `${asks} ${condition} add @${refused} { udp dport . ${source} }`,
+    `${asks} ${condition} drop`,
+  ]
   const lists = [
-    `${asks} udp dport . ip saddr @blocked4 drop`,
-    `${asks} udp dport . ip6 saddr @blocked6 drop`,
-    `${asks} udp dport @limited udp dport . ip saddr != @allowed4 drop`,
-    `${asks} udp dport @limited udp dport . ip6 saddr != @allowed6 drop`,
+    ...refuse('ip saddr', 'refused4', 'udp dport . ip saddr @blocked4'),
+    ...refuse('ip6 saddr', 'refused6', 'udp dport . ip6 saddr @blocked6'),
+    ...refuse('ip saddr', 'refused4', 'udp dport @limited udp dport . ip saddr != @allowed4'),
+    ...refuse('ip6 saddr', 'refused6', 'udp dport @limited udp dport . ip6 saddr != @allowed6'),
   ]
   const ways = [`${visitor} dnat ip to udp dport map @udp4`, `${visitor} dnat ip6 to udp dport map @udp6`]
   return [

@@ -1,5 +1,6 @@
 import { chainsOf } from './chains.ts'
 import { type FirewallPlan, SET_NAMES, SET_TYPES, type SetName } from './plan.ts'
+import { REFUSED_SETS } from './udp.ts'
 
 /** A table as it is in force, as far as we compare it. */
 export interface ObservedTable {
@@ -25,12 +26,13 @@ function renderTable(plan: FirewallPlan): string {
     const elements = plan.sets[name].length > 0 ? `; elements = { ${plan.sets[name].join(', ')} }` : ''
     return `  ${kindOf(name)} ${name} { ${SET_TYPES[name]}${elements}; }\n`
   })
+  const notes = Object.entries(REFUSED_SETS).map(([name, type]) => `  set ${name} { ${type}; }\n`)
   const chains = chainsOf(plan).map((chain) => {
     const head = `type ${chain.type} hook ${chain.hook} priority ${chain.priority}; policy accept;`
     const rules = chain.rules.map((rule) => `    ${rule} comment "${markOf(rule)}"\n`)
     return `  chain ${chain.name} {\n    ${head}\n${rules.join('')}  }\n`
   })
-  return `table inet ${plan.table} {\n${sets.join('')}${chains.join('')}}\n`
+  return `table inet ${plan.table} {\n${sets.join('')}${notes.join('')}${chains.join('')}}\n`
 }
 
 /** How a rule is known again (FNV-1a): nft prints rules in words of its own, which differ between versions. */

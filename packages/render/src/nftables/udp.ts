@@ -19,6 +19,14 @@ export const UDP_SET_TYPES = {
   allowed6: 'type inet_service . ipv6_addr; flags interval',
   limited: 'type inet_service',
 } as const
+/**
+ * Whom the lists turned away: the kernel notes each source and port once a minute, for the log. They are no part of
+ * what is planned.
+ */
+export const REFUSED_SETS = {
+  refused4: 'type inet_service . ipv4_addr; flags dynamic,timeout; timeout 1m; size 1000',
+  refused6: 'type inet_service . ipv6_addr; flags dynamic,timeout; timeout 1m; size 1000',
+} as const
 type UdpSetName = keyof typeof UDP_SET_TYPES
 // Object.keys knows no names.
 export const UDP_SET_NAMES = Object.keys(UDP_SET_TYPES) as readonly UdpSetName[]

@@ -29,7 +29,14 @@ const Chain = z.object({
 export type NftChain = z.infer<typeof Chain>
 
 const Rule = z.object({ chain: z.string(), comment: z.optional(z.string()), expr: z.unknown() })
-const NftSet = z.object({ name: z.string(), elem: z.optional(z.array(Element)) })
+/** What the kernel itself puts in comes in another form. */
+const NftSet = z.object({ name: z.string(), elem: z.optional(z.array(z.unknown())) })
+const Elements = z.array(Element)
+const Noted = z.array(
+  z.object({
+    elem: z.object({ val: z.object({ concat: z.tuple([z.number(), z.string()]) }), expires: z.number() }),
+  }),
+)
 const Listing = z.object({
   nftables: z.array(
     z.object({
@@ -53,7 +60,7 @@ export function parseTable(json: string): ObservedTable {
   const sets: ObservedTable['sets'] = {}
   for (const { map, set = map } of nftables) {
     const name = SET_NAMES.find((each) => each === set?.name)
-    if (name && set) sets[name] = spell(name, set.elem ?? [])
+    if (name && set) sets[name] = spell(name, Elements.parse(set.elem ?? []))
   }
   return { chains, sets }
 }
@@ -61,6 +68,24 @@ export function parseTable(json: string): ObservedTable {
 /** @throws SyntaxError or ZodError when the text is something else. */
 export function parseChains(json: string): NftChain[] {
   return Listing.parse(JSON.parse(json)).nftables.flatMap((item) => item.chain ?? [])
+}
+
+/** A source that the lists of a service turned away, and for how many seconds the kernel still remembers that. */
+export interface Refusal {
+  port: number
+  source: string
+  expires: number
+}
+
+/** @throws SyntaxError or ZodError when the text is something else. */
+export function parseRefusals(json: string): Refusal[] {
+  const { nftables } = Listing.parse(JSON.parse(json))
+  return nftables.flatMap(({ set }) =>
+    Noted.parse(set?.elem ?? []).map(({ elem: { val, expires } }) => {
+      const [port, source] = val.concat
+      return { port, source, expires }
+    }),
+  )
 }
 
 /** True when a rule of the listed chain speaks of the interface, as one that lets its packets pass does. */

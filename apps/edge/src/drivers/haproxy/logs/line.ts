@@ -20,13 +20,15 @@ export interface ParsedLog {
   log: HaproxyLog | null
 }
 
+export const BLOCKED = 'the IP list of the service does not allow this address'
+
 /** What kept the proxy from giving the service's answer, by our own reason or HAProxy's two letters. */
 const REASONS: Record<string, string> = {
   request: 'the request is malformed',
   large: 'the head of the request is larger than 30 kB',
   path: 'the path can be read in more than one way',
   'sign-in': 'the visitor has to sign in',
-  blocked: 'the IP list of the service does not allow this address',
+  blocked: BLOCKED,
   disabled: 'the service is disabled',
   tunnel: 'the tunnel to the node is down',
   source: 'too many connections from the address of this visitor',
