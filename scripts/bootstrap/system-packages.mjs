@@ -34,6 +34,7 @@ const SETS = {
     'systemd-analyze': 'systemd',
     'redis-server': 'redis-server',
     psql: 'postgresql',
+    pebble: 'pebble',
     sshd: 'openssh-server',
     ssh: 'openssh-client',
   },

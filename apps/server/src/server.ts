@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
+import { startOrders } from './certificates/orders/engine.ts'
 import { startRenewal } from './certificates/renewal.ts'
 import type { ServerConfig } from './config.ts'
 import { buildContext, type Context, createLog, realWorld } from './context.ts'
@@ -31,6 +32,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
     const generatedAdmin = await prepareInstallation(context)
     await startRenewal(context)
     startKeyRenewal(context)
+    await startOrders(context)
     const behindProxy = await buildApp(context, { trustForwarded: true })
     apps.push(behindProxy)
     const local = await buildApp(context, { trustForwarded: false })

@@ -45,6 +45,12 @@ describe('settings', () => {
     ['POSTERN_ADMIN_PASSWORD', 'short'],
     ['POSTERN_LOG_LEVEL', 'loud'],
     ['POSTERN_CONTACT_URL', 'javascript:alert(1)'],
+    ['POSTERN_ACME_DIRECTORY', 'http://ca.example.com/directory'],
+    ['POSTERN_ACME_CA_FILE', 'ca.pem'],
+    ['POSTERN_ACME_EMAIL', 'a@b, c@d'],
+    ['POSTERN_ACME_EAB_HMAC', 'not base64 url'],
+    ['POSTERN_ACME_EAB_KID', 'alone'],
+    ['POSTERN_ACME_PROFILE', 'a b'],
     ['POSTERN_TYPO', '1'],
   ])('%s=%s is refused in one line that names it', (key, value) => {
     expect(() => parseSettings({ [key]: value })).toThrow(SettingsError)

@@ -81,6 +81,11 @@ const issuer = z.pipe(
   z.transform((value: string) => PROVIDERS[value] ?? value),
 )
 
+const isDirectory = (value: string) => URL.parse(value)?.protocol === 'https:' && value.length <= 500
+const acmeSecret = z
+  .string()
+  .check(z.regex(/^[A-Za-z0-9_+/-]{16,1024}={0,2}$/, 'must be the HMAC key in base64url, as given'))
+
 const Environment = z.object({
   POSTERN_DATA_DIR: text('/var/lib/postern').check(
     z.regex(/^\/[A-Za-z0-9._/-]{1,70}$/, 'must be an absolute path of at most 70 plain characters'),
@@ -97,6 +102,24 @@ const Environment = z.object({
   POSTERN_PORT_RANGE: z._default(portRange, { from: 32660, to: 32760 }),
   POSTERN_CONNECTIONS_PER_SOURCE: number('number', 10, 100_000, 500),
   POSTERN_DNS_SERVERS: z._default(nameServers, []),
+  POSTERN_ACME_DIRECTORY: z._default(
+    z.string().check(z.refine(isDirectory, 'must be an https address')),
+    'https://acme-v02.api.letsencrypt.org/directory',
+  ),
+  POSTERN_ACME_CA_FILE: z._default(
+    z.nullable(z.string().check(z.startsWith('/', 'must be an absolute path'))),
+    null,
+  ),
+  POSTERN_ACME_EMAIL: z._default(
+    z.nullable(z.string().check(z.regex(/^[^\s@,?]{1,64}@[^\s@,?]{1,190}$/, 'must be one e-mail address'))),
+    null,
+  ),
+  POSTERN_ACME_EAB_KID: z._default(z.nullable(z.string().check(z.minLength(1), z.maxLength(500))), null),
+  POSTERN_ACME_EAB_HMAC: z._default(z.nullable(acmeSecret), null),
+  POSTERN_ACME_PROFILE: z._default(
+    z.nullable(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be the name of a profile'))),
+    null,
+  ),
   POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
   POSTERN_ADMIN_PASSWORD: z._default(
     z.nullable(z.string().check(z.minLength(8, 'must have at least 8 characters'))),
@@ -150,9 +173,16 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (unknown)
     throw new SettingsError(`${unknown[0]} is not a setting. The settings are: ${known.join(', ')}`)
   const result = Environment.safeParse(Object.fromEntries(own))
-  if (result.success) return withWholeProvider(result.data)
+  if (result.success) return withWholeBinding(withWholeProvider(result.data))
   const [issue] = result.error.issues
   throw new SettingsError(`${issue?.path.join('.')} ${issue?.message}`)
+}
+
+/** Of an account that is at the authority already. */
+function withWholeBinding(settings: Settings): Settings {
+  const { POSTERN_ACME_EAB_KID: kid, POSTERN_ACME_EAB_HMAC: hmac } = settings
+  if ((kid === null) === (hmac === null)) return settings
+  throw new SettingsError('POSTERN_ACME_EAB_KID and POSTERN_ACME_EAB_HMAC belong together: set both or none')
 }
 
 /** A provider is known by all of its settings or by none. */

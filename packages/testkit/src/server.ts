@@ -7,6 +7,7 @@ import { installationPaths } from '@postern/contract/installation'
 import { parseSettings } from '@postern/contract/settings'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../../apps/server/src/app.ts'
+import { startOrders } from '../../../apps/server/src/certificates/orders/engine.ts'
 import { startRenewal } from '../../../apps/server/src/certificates/renewal.ts'
 import {
   buildContext,
@@ -91,6 +92,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   })
   await prepareInstallation(context)
   await startRenewal(context)
+  if (options.settings?.POSTERN_ACME_DIRECTORY) await startOrders(context)
   const app = await buildApp(context, { trustForwarded: options.trustForwarded ?? false })
   const sockets: FastifyInstance[] = []
   const call = async (request: InjectOptions) => {

@@ -23,7 +23,7 @@ export function describeCertificate({ ssl, held, order }: CertificateState, now:
   const problem = isOrdered ? problemOf(order) : ownProblem(held)
   const isAsWanted = held !== null && held.kind === (ssl ?? 'self-signed')
   return {
-    status: isOrdered ? statusOf(isAsWanted, problem) : (held?.status ?? 'pending'),
+    status: isOrdered ? statusOf(isAsWanted, order, problem) : (held?.status ?? 'pending'),
     kind: held?.kind ?? 'self-signed',
     issuer: held?.issuer ?? null,
     notBefore: held?.not_before ?? null,
@@ -36,9 +36,13 @@ export function describeCertificate({ ssl, held, order }: CertificateState, now:
   }
 }
 
-function statusOf(isAsWanted: boolean, problem: CertificateProblem | null): Certificate['status'] {
+function statusOf(
+  isAsWanted: boolean,
+  { step }: Pick<OrderRow, 'step'>,
+  problem: CertificateProblem | null,
+): Certificate['status'] {
   if (isAsWanted) return 'valid'
-  return problem ? 'failed' : 'pending'
+  return problem && step === null ? 'failed' : 'pending'
 }
 
 function problemOf({ problem }: { problem: string | null }): CertificateProblem | null {

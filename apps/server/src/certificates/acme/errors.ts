@@ -1,0 +1,75 @@
+import * as z from 'zod/mini'
+
+/** What an authority says of a failure (RFC 8555, 6.7), without the start that all its types share. */
+export interface AcmeProblem {
+  /** Like `rateLimited`; of ours are `unreachable`: no answer, and `garbage`: none that can be understood. */
+  type: string
+  /** Its own words, in one line. */
+  detail: string
+}
+
+/** An authority refused, or could not be understood. */
+export class AcmeError extends Error {
+  readonly code = 'acme'
+  readonly type: string
+  /** The status of HTTP; 0: there was no answer. */
+  readonly status: number
+  /** ms that it asks us to wait. */
+  readonly retryAfter: number | undefined
+  constructor(
+    {
+      type,
+      detail,
+      status = 0,
+      retryAfter,
+    }: AcmeProblem & { status?: number; retryAfter?: number | undefined },
+    cause?: unknown,
+  ) {
+    super(detail, { cause })
+    this.type = type
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+}
+
+const URN = 'urn:ietf:params:acme:error:'
+const MAX_DETAIL = 500
+
+export const ProblemDocument = z.object({
+  type: z.optional(z.string()),
+  detail: z.optional(z.string()),
+  subproblems: z.optional(z.array(z.object({ detail: z.optional(z.string()) }))),
+})
+
+/** The words of a problem document; of several parts the first, which is nearest to the cause. */
+export function readProblem({
+  type = '',
+  detail,
+  subproblems,
+}: z.infer<typeof ProblemDocument>): AcmeProblem {
+  const own = cleanWords(detail ?? '')
+  const inner = cleanWords(subproblems?.[0]?.detail ?? '')
+  const words = inner !== '' && !own.includes(inner) ? `${own} ${inner}`.trim() : own
+  return {
+    type: type.startsWith(URN) ? type.slice(URN.length) : 'other',
+    detail: words === '' ? 'The certificate authority gave no reason' : words.slice(0, MAX_DETAIL),
+  }
+}
+
+/** One line without control characters and marks that turn a text around: it is shown to people. */
+export function cleanWords(text: string): string {
+  return text
+    .slice(0, 4 * MAX_DETAIL)
+    .replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_DETAIL)
+}
+
+const MOST_WAIT = 7 * 86_400_000
+
+/** @returns ms; undefined when there is no such header, or none that can be read */
+export function readRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  const wait = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MOST_WAIT)
+}

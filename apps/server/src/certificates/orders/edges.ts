@@ -1,0 +1,37 @@
+import type { Context } from '../../context.ts'
+import { EdgeNotReadyError } from './problems.ts'
+
+const TIMEOUT = 60_000
+
+/**
+ * Resolves when every edge that is connected has this revision in force.
+ * @throws EdgeNotReadyError after a minute, or the signal's reason
+ */
+export function whenApplied(
+  { bus, edges }: Pick<Context, 'bus' | 'edges'>,
+  revision: number,
+  signal: AbortSignal,
+) {
+  return new Promise<void>((resolve, reject) => {
+    const isThere = () => {
+      const views = edges.views()
+      return views.length > 0 && views.every(({ applied }) => applied >= revision)
+    }
+    const end = (settle: () => void) => {
+      clearTimeout(timer)
+      stop()
+      signal.removeEventListener('abort', onAbort)
+      settle()
+    }
+    const onAbort = () => end(() => reject(signal.reason))
+    const look = () => isThere() && end(resolve)
+    const stop = bus.listen((hint) => void (hint.kind === 'edges' && look()))
+    const timer = setTimeout(() => end(() => reject(new EdgeNotReadyError(NOT_READY))), TIMEOUT)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+    else look()
+  })
+}
+
+const NOT_READY =
+  'The edge did not take the answer for the certificate authority within a minute: it is not connected, or has a problem'

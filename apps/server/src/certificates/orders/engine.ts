@@ -1,0 +1,227 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../../context.ts'
+import type { OrderRow } from '../../db/schema.ts'
+import { AcmeError } from '../acme/errors.ts'
+import { createAcmeHttp } from '../acme/http.ts'
+import { type Accounts, createAccounts } from './account.ts'
+import { keepCertificate, keepFailure, OrderGoneError } from './outcome.ts'
+import { askRenewalInfo } from './renewal-info.ts'
+import { type OrderRun, runOrder } from './run.ts'
+
+/** So many orders are under way at the same time; the others wait for their turn. */
+export const MOST_OPEN = 20
+/** The longest sleep: a clock may be set meanwhile. */
+const HOUR = 3_600_000
+
+/** Looks after all orders until the context ends: goes on with those under way, and places those that are due. */
+export async function startOrders(context: Context): Promise<void> {
+  const http = createAcmeHttp(context.config.settings.POSTERN_ACME_CA_FILE)
+  const accounts = createAccounts(context, http)
+  const running = new Map<number, AbortController>()
+  const ends = new Set<Promise<void>>()
+  let timer: NodeJS.Timeout | undefined
+  let pass: Promise<void> | undefined
+  let isStale = false
+  let isClosed = false
+
+  function poke(): void {
+    if (isClosed) return
+    isStale = true
+    pass ??= passUntilFresh().finally(() => {
+      pass = undefined
+    })
+  }
+
+  async function passUntilFresh(): Promise<void> {
+    try {
+      while (isStale && !isClosed) {
+        isStale = false
+        await endUnwanted(context, running)
+        await queueDue(context)
+        for (const row of await listNext(context, running)) begin(row)
+        await askRenewalInfo(context, accounts)
+      }
+      if (!isClosed) await sleep()
+    } catch (err) {
+      context.log.error({ err }, 'the orders of certificates could not be looked after')
+      timer = setTimeout(poke, 60_000).unref()
+    }
+  }
+
+  async function sleep(): Promise<void> {
+    const wait = (await findNextTime(context)) - context.clock()
+    clearTimeout(timer)
+    timer = setTimeout(poke, Math.min(Math.max(wait, 50), HOUR)).unref()
+  }
+
+  function begin(next: Next): void {
+    const controller = new AbortController()
+    running.set(next.row.id, controller)
+    const end = endSafely(takeTurn(context, accounts, next, controller.signal), controller.signal).finally(
+      () => {
+        running.delete(next.row.id)
+        ends.delete(end)
+        poke()
+      },
+    )
+    ends.add(end)
+  }
+
+  /** What fails without an end that could be kept is not tried again at once. */
+  async function endSafely(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await turn
+    } catch (err) {
+      context.log.error({ err }, 'an order could not be ended')
+      await delay(60_000, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  await startAnew(context)
+  const stop = context.bus.listen((hint) => {
+    if (hint.kind === 'changed' && hint.touched.domains?.length) poke()
+  })
+  context.onDispose(async () => {
+    isClosed = true
+    stop()
+    clearTimeout(timer)
+    for (const controller of running.values()) controller.abort(new StoppedError())
+    await pass
+    await Promise.all(ends)
+    http.close()
+  })
+  poke()
+}
+
+/** The server stops: the order goes on with its next start. */
+class StoppedError extends Error {
+  readonly code = 'stopped'
+}
+
+interface Next {
+  row: OrderRow
+  domain: string
+}
+
+/** What another authority signed is ordered anew at the one of the settings; what is in use stays until then. */
+async function startAnew({ db, clock, config }: Context): Promise<void> {
+  await db
+    .updateTable('orders')
+    .set({ due_at: clock(), failures: 0 })
+    .where('step', 'is', null)
+    .where('directory', 'is not', null)
+    .where('directory', '!=', config.settings.POSTERN_ACME_DIRECTORY)
+    .execute()
+}
+
+async function endUnwanted({ db }: Context, running: ReadonlyMap<number, AbortController>): Promise<void> {
+  if (running.size === 0) return
+  const there = await db
+    .selectFrom('orders')
+    .select('id')
+    .where('id', 'in', [...running.keys()])
+    .execute()
+  const left = new Set(there.map(({ id }) => id))
+  for (const [id, controller] of running) if (!left.has(id)) controller.abort(new OrderGoneError())
+}
+
+async function queueDue({ db, bus, clock }: Context): Promise<void> {
+  const due = await db
+    .updateTable('orders')
+    .set({ step: 'queued' })
+    .where('step', 'is', null)
+    .where('due_at', '<=', clock())
+    .returning('domain_id')
+    .execute()
+  if (due.length > 0) bus.emit({ kind: 'ordered', domains: due.map(({ domain_id }) => domain_id) })
+}
+
+/** Those that are placed already come first: after a start they go on. */
+async function listNext({ db }: Context, running: ReadonlyMap<number, unknown>): Promise<Next[]> {
+  const room = MOST_OPEN - running.size
+  if (room <= 0) return []
+  const rows = await db
+    .selectFrom('orders')
+    .innerJoin('domains', 'domains.id', 'orders.domain_id')
+    .selectAll('orders')
+    .select('domain')
+    .where('step', 'is not', null)
+    .$if(running.size > 0, (query) => query.where('orders.id', 'not in', [...running.keys()]))
+    .orderBy(({ eb }) => eb('url', 'is', null))
+    .orderBy('due_at')
+    .orderBy('orders.id')
+    .limit(room)
+    .execute()
+  return rows.map(({ domain, ...row }) => ({ row, domain }))
+}
+
+async function findNextTime({ db, clock }: Context): Promise<number> {
+  const order = await db
+    .selectFrom('orders')
+    .select('due_at')
+    .where('step', 'is', null)
+    .orderBy('due_at')
+    .limit(1)
+    .executeTakeFirst()
+  const info = await db
+    .selectFrom('orders')
+    .select('info_at')
+    .where('info_at', 'is not', null)
+    .where('step', 'is', null)
+    .orderBy('info_at')
+    .limit(1)
+    .executeTakeFirst()
+  const times = [order?.due_at, info?.info_at].filter((time) => typeof time === 'number')
+  return Math.min(clock() + HOUR, ...times)
+}
+
+/** One order up to its end, whichever it is. */
+async function takeTurn(
+  context: Context,
+  accounts: Accounts,
+  next: Next,
+  signal: AbortSignal,
+): Promise<void> {
+  const { row, domain } = next
+  const keep: OrderRun['keep'] = async (values) => {
+    signal.throwIfAborted()
+    Object.assign(row, values)
+    const done = await context.db
+      .updateTable('orders')
+      .set({ ...values, updated_at: new Date(context.clock()).toISOString() })
+      .where('id', '=', row.id)
+      .executeTakeFirst()
+    if (done.numUpdatedRows === 0n) throw new OrderGoneError()
+    if ('step' in values) context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
+  }
+  try {
+    const chain = await runOrder({ context, accounts, row, domain, signal, keep })
+    const { client } = await accounts.open()
+    const isInfoOffered = (await client.directory()).renewalInfo !== undefined
+    await keepCertificate(context, next, chain, isInfoOffered)
+  } catch (error) {
+    await endFailed(context, accounts, next, signal.aborted ? signal.reason : error)
+  }
+}
+
+async function endFailed(context: Context, accounts: Accounts, next: Next, error: unknown): Promise<void> {
+  if (error instanceof StoppedError) return
+  try {
+    if (error instanceof AcmeError && error.type === 'accountDoesNotExist') await accounts.forget()
+    if (!(error instanceof OrderGoneError)) return await keepFailure(context, next, error)
+  } catch (failure) {
+    if (!(failure instanceof OrderGoneError)) throw failure
+  }
+  await withdraw(accounts, next).catch((err: unknown) =>
+    context.log.debug({ err }, 'an unwanted order could not be ended at the authority'),
+  )
+}
+
+/** Of a domain that is gone the authority need not look after anything any more. */
+async function withdraw(accounts: Accounts, { row }: Next): Promise<void> {
+  if (row.url === null) return
+  const { client, account } = await accounts.open()
+  const { value } = await client.readOrder(account, row.url)
+  if (value.status !== 'pending') return
+  for (const url of value.authorizations) await client.deactivate(account, url)
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Pebble } from './pebble.ts'
+
+/** What the front answers itself; undefined: it asks pebble. `hang`: it never answers. */
+export type FrontAnswer =
+  | { status: number; headers?: Record<string, string>; body: unknown }
+  | 'hang'
+  | undefined
+
+/**
+ * Stands before pebble and does what pebble cannot: be down, hang, speak garbage, limit rates, know CAA records, and
+ * say when it wants a certificate to be renewed. All else is pebble's own answer.
+ */
+export interface Front {
+  directory: string
+  /** Every request that came, like `POST /order-plz`, and what pebble made of it, like `POST /order-plz 201`. */
+  asked: string[]
+  answered: string[]
+  /** Decides what is answered in place of pebble. */
+  intercept: (request: IncomingMessage) => FrontAnswer
+  /** Changes what pebble answered, before it is passed on. */
+  change: (request: IncomingMessage, body: string) => string
+  close(): Promise<void>
+}
+
+export async function startFront(pebble: Pebble): Promise<Front> {
+  const front: Front = {
+    directory: '',
+    asked: [],
+    answered: [],
+    intercept: () => undefined,
+    change: (_request, body) => body,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  const server = createServer(pebble.tls, (incoming, response) => {
+    front.asked.push(`${incoming.method} ${incoming.url}`)
+    const own = front.intercept(incoming)
+    if (own === 'hang') return
+    if (own) {
+      const body = typeof own.body === 'string' ? own.body : JSON.stringify(own.body)
+      response.writeHead(own.status, { 'content-type': 'application/problem+json', ...own.headers }).end(body)
+    } else passOn(front, pebble, incoming, response)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // A TCP server has an address with a port.
+  front.directory = `https://127.0.0.1:${(server.address() as AddressInfo).port}/dir`
+  return front
+}
+
+/** Under the host that was asked: pebble makes its addresses of it. */
+function passOn(front: Front, pebble: Pebble, incoming: IncomingMessage, response: ServerResponse): void {
+  const { method, url: path, headers } = incoming
+  const options = { host: '127.0.0.1', port: pebble.port, method, path, headers, rejectUnauthorized: false }
+  const outgoing = request(options, async (answer) => {
+    let text = ''
+    for await (const chunk of answer.setEncoding('utf8')) text += chunk
+    front.answered.push(`${method} ${path} ${answer.statusCode}`)
+    const body = front.change(incoming, text)
+    const { 'content-length': _, 'transfer-encoding': __, ...rest } = answer.headers
+    response.writeHead(answer.statusCode ?? 500, { ...rest, 'content-length': Buffer.byteLength(body) })
+    response.end(method === 'HEAD' ? undefined : body)
+  })
+  outgoing.on('error', () => response.destroy())
+  incoming.pipe(outgoing)
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueLeaf, issueRoot } from '../../../../apps/server/src/certificates/issue.ts'
+import { start } from '../exec.ts'
+import { findFreePort } from '../port.ts'
+import { whenStarted } from '../started.ts'
+
+/** Debian's pebble: a certificate authority for tests, that speaks all of ACME and trusts nobody's patience. */
+export interface Pebble {
+  /** The address of its directory. */
+  directory: string
+  port: number
+  /** PEM of what its own TLS is signed with, and that as a file. */
+  caFile: string
+  tls: { cert: string; key: string }
+  /** PEM of the root of what it signs. */
+  root(): Promise<string>
+  close(): Promise<void>
+}
+
+export interface PebbleOptions {
+  /** Where it looks for answers over plain HTTP. */
+  httpPort: number
+  /** `address:port` of the name server that it asks. */
+  nameServer: string
+  /** Of what it signs, in seconds; default: 90 days. */
+  life?: number
+  /** Accounts need one of these: key id → HMAC key in base64url. */
+  bindings?: Record<string, string>
+  /** Percent of good nonces that it refuses; default: 5. */
+  badNonces?: number
+  /** What to run it in, like `ip netns exec name`; default: this machine. */
+  inside?: readonly string[]
+  /** Where it listens; default: 127.0.0.1. */
+  host?: string
+  port?: number
+}
+
+const DAYS_90 = 90 * 86_400
+
+export async function startPebble(options: PebbleOptions): Promise<Pebble> {
+  const { host = '127.0.0.1', bindings, inside = [], badNonces = 5 } = options
+  const dir = mkdtempSync(join(tmpdir(), 'pt-pebble-'))
+  const file = (name: string, content: string) => {
+    writeFileSync(join(dir, name), content)
+    return join(dir, name)
+  }
+  const own = await issueRoot('Test Root', new Date())
+  const tls = await issueLeaf(own, [host, '127.0.0.1', 'localhost'], new Date())
+  const [port, managementPort] = [options.port ?? (await findFreePort()), await findFreePort()]
+  const caFile = file('ca.pem', own.certificate)
+  const pebble = {
+    listenAddress: `${host}:${port}`,
+    managementListenAddress: `${host}:${managementPort}`,
+    certificate: file('tls.pem', tls.certificate),
+    privateKey: file('tls.key', tls.privateKey),
+    httpPort: options.httpPort,
+    tlsPort: 1,
+    ocspResponderURL: '',
+    certificateValidityPeriod: options.life ?? DAYS_90,
+    externalAccountBindingRequired: bindings !== undefined,
+    externalAccountMACKeys: bindings ?? {},
+  }
+  const argv = ['pebble', '-strict', '-config', file('pebble.json', JSON.stringify({ pebble }))]
+  const program = start([...inside, ...argv, '-dnsserver', options.nameServer], {
+    logFile: join(dir, 'pebble.log'),
+    env: { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: String(badNonces), PEBBLE_AUTHZREUSE: '0' },
+  })
+  const ask = (url: string) => get(url, own.certificate)
+  const root = () => ask(`https://${host}:${managementPort}/roots/0`)
+  if (inside.length === 0) await whenStarted(program, 'pebble to answer', root)
+  return {
+    directory: `https://${host}:${port}/dir`,
+    port,
+    caFile,
+    tls: { cert: tls.certificate, key: tls.privateKey },
+    root,
+    async close() {
+      await program.stop()
+      rmSync(dir, { recursive: true })
+    },
+  }
+}
+
+function get(url: string, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { ca }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('end', () => resolve(text))
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+}
