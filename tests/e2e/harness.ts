@@ -69,6 +69,8 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
     POSTERN_PUBLIC_HOST: '203.0.113.1',
     POSTERN_CONSOLE_PORT: String(port),
     POSTERN_ADMIN_PASSWORD: PASSWORD,
+    // Nothing of a test leaves the machine.
+    POSTERN_ACME_DIRECTORY: 'https://127.0.0.1:9/directory',
     ...settings,
   }
   const main = `${ROOT}apps/server/src/main.ts`
