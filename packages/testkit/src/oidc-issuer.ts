@@ -1,5 +1,5 @@
-import { type AddressInfo, createServer } from 'node:net'
 import Provider from 'oidc-provider'
+import { findFreePort } from './port.ts'
 
 /** Who signs in at the issuer, and what it says of them. */
 export interface OidcAccount {
@@ -16,8 +16,9 @@ export interface OidcIssuer {
   close(): Promise<void>
 }
 
-export async function startOidcIssuer(redirectUrls: string[]): Promise<OidcIssuer> {
-  const port = await freePort()
+/** @param port default: a free one */
+export async function startOidcIssuer(redirectUrls: string[], port?: number): Promise<OidcIssuer> {
+  port ??= await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const accounts = new Map<string, OidcAccount>()
   const [clientId, clientSecret] = ['postern', 'a secret of the test']
@@ -53,16 +54,6 @@ export async function startOidcIssuer(redirectUrls: string[]): Promise<OidcIssue
         server.close(() => resolve())
       }),
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo // it listens on a port
-      probe.close(() => resolve(port))
-    })
-  })
 }
 
 /** A browser's way through the issuer: follows it, fills its forms in, and stops at the address outside of it. */

@@ -33,6 +33,7 @@ export class ProviderError extends Error {
 }
 
 const TIMEOUT_SECONDS = 10
+const GOOGLE = 'https://accounts.google.com'
 const MICROSOFT = 'https://login.microsoftonline.com/'
 
 /** @returns undefined when none is set up */
@@ -88,8 +89,15 @@ async function addressOf(configuration: oidc.Configuration, question: Question):
     nonce: question.nonce,
     code_challenge: await oidc.calculatePKCECodeChallenge(question.verifier),
     code_challenge_method: 'S256',
-    ...(question.asksAccount && { prompt: 'select_account' }),
+    ...(question.asksAccount && { prompt: promptOf(configuration) }),
   })
+}
+
+/** Whoever may refuse to ask for an account is asked for the sign-in again. */
+function promptOf(configuration: oidc.Configuration): string {
+  const { issuer, prompt_values_supported: known } = configuration.serverMetadata()
+  const isListed = Array.isArray(known) && known.includes('select_account')
+  return isListed || issuer.startsWith(MICROSOFT) || issuer === GOOGLE ? 'select_account' : 'login'
 }
 
 function identityOf(claims: Record<string, unknown>, issuer: string): Identity {

@@ -1,0 +1,188 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { HttpService } from '@postern/contract/services'
+import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { type Browser, chromium, type Page } from 'playwright'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ISSUER = fileURLToPath(new URL('../../packages/testkit/src/programs/oidc.ts', import.meta.url))
+const CALLBACK = 'https://203.0.113.1/.postern/callback'
+const ACCOUNTS = {
+  ann: { email: 'Ann@example.com', email_verified: true },
+  eve: { email: 'eve@example.com', email_verified: true },
+}
+const SITE = 'https://app.example.com'
+
+let lab: Lab
+let installation: Installation
+let browser: Browser
+let domainId: number
+let service: HttpService
+
+beforeAll(async () => {
+  lab = await startLab()
+  const secret = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'a secret of the test' }
+  installation = await startInstallation(lab, { POSTERN_OIDC_ISSUER: 'http://127.0.0.1:9300', ...secret })
+  const { api, dataDir } = installation
+  const dir = `${dataDir}/upstreams`
+  const program = [process.execPath, ISSUER, '9300', CALLBACK, JSON.stringify(ACCOUNTS)]
+  await Promise.all([
+    startEcho(lab.server, dir, 9000, '127.0.0.1'),
+    startListening(lab.server, program, dir, 'issuer', 9300),
+  ])
+  const form = { domain: 'app.example.com', skipValidation: true, authentication: true }
+  const { json } = await api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
+  domainId = (json as { id: number }).id
+  const backend = { backendHost: '127.0.0.1', backendPort: 9000 }
+  const guarded = { requireAuth: true, skipAuthRoutes: '/open' }
+  service = await api.publish(1, { name: 'web', domain: 'app.example.com', ...backend, ...guarded })
+  await isLive()
+  browser = await startBrowser(`${dataDir}/chromium`)
+})
+afterAll(async () => {
+  await browser?.close()
+  await installation?.close()
+  await lab?.close()
+})
+
+const isLive = () =>
+  until('the service to be live', async () => {
+    const { api } = installation
+    return (await isApplied(api)) && (await api.getService(service)).state.phase === 'live'
+  })
+const allow = async (...allowedEmails: string[]) => {
+  await installation.api.call('PATCH', `/api/domains/${domainId}`, { allowedEmails })
+}
+
+/** On the host of the server, where the issuer is at the same address for both. */
+async function startBrowser(wrapper: string): Promise<Browser> {
+  writeFileSync(wrapper, `#!/bin/sh\nexec ${lab.server.argv('/usr/bin/chromium').join(' ')} "$@"\n`)
+  chmodSync(wrapper, 0o755)
+  return await chromium.launch({
+    executablePath: wrapper,
+    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.example.com 203.0.113.1'],
+  })
+}
+
+async function newVisitor(): Promise<Page> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const page = await context.newPage()
+  page.setDefaultTimeout(45_000)
+  return page
+}
+
+/** Fills in what the issuer asks. */
+async function passIssuer(page: Page, account: string): Promise<void> {
+  await page.waitForURL(/^http:\/\/127\.0\.0\.1:9300\//)
+  await page.locator('input[name=login]').fill(account)
+  await page.locator('input[name=password]').fill('x')
+  await page.locator('button[type=submit]').click()
+  // Who has agreed before is not asked again.
+  const consent = page.locator('input[name=prompt][value=consent]')
+  await consent.or(page.locator('body:not(:has(form))')).first().waitFor({ state: 'attached' })
+  if ((await consent.count()) > 0) await page.locator('button[type=submit]').click()
+}
+
+async function signIn(page: Page, path: string, account = 'ann'): Promise<void> {
+  await page.goto(SITE + path)
+  await passIssuer(page, account)
+}
+/** A program without a browser. @returns the status */
+async function ask(path: string, page?: Page): Promise<number> {
+  const cookies = (await page?.context().cookies(SITE)) ?? []
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const target = ['--resolve', 'app.example.com:443:203.0.113.1', SITE + path]
+  const output = ['-o', '/dev/null', '-w', '%{http_code}', '-sk', '-H', `Cookie: ${cookie}`]
+  return Number(await lab.server.must('curl', ...output, ...target))
+}
+const seen = async (page: Page) => JSON.parse(await page.locator('body').innerText())
+
+test('a visitor signs in and is back at the address that was wanted, known to the service', async () => {
+  const page = await newVisitor()
+  await signIn(page, '/deep/page?x=1&y=a%2Fb')
+  await page.waitForURL(`${SITE}/deep/page?x=1&y=a%2Fb`)
+  const { url, headers } = await seen(page)
+  expect(url).toBe('/deep/page?x=1&y=a%2Fb')
+  expect(headers).toMatchObject({
+    'remote-user': 'ann@example.com',
+    'x-auth-request-email': 'ann@example.com',
+  })
+  expect(headers).not.toHaveProperty('cookie')
+  const [session, ...others] = await page.context().cookies(SITE)
+  expect(others).toEqual([])
+  expect(session).toMatchObject({ name: '__Host-postern', httpOnly: true, secure: true, sameSite: 'Lax' })
+  // A program gets no redirect, and what is open needs nobody.
+  expect(await ask('/')).toBe(401)
+  expect(await ask('/open')).toBe(200)
+  expect(await ask('/', page)).toBe(200)
+  await page.context().close()
+}, 120_000)
+
+test('two tabs that sign in at once both arrive', async () => {
+  const one = await newVisitor()
+  const two = await one.context().newPage()
+  await one.goto(`${SITE}/one`)
+  await two.goto(`${SITE}/two`)
+  await passIssuer(one, 'ann')
+  await one.waitForURL(`${SITE}/one`)
+  await passIssuer(two, 'ann')
+  await two.waitForURL(`${SITE}/two`)
+  expect((await seen(two)).headers).toMatchObject({ 'remote-user': 'ann@example.com' })
+  await one.context().close()
+}, 120_000)
+
+test('who is not on the list is told so, and uses another account', async () => {
+  const page = await newVisitor()
+  await signIn(page, '/x', 'eve')
+  await page.getByText('eve@example.com').waitFor()
+  expect(page.url()).toMatch(/^https:\/\/app\.example\.com\/\.postern\/arrive/)
+  await page.getByRole('link', { name: 'Use another account' }).click()
+  await page.waitForURL(/^http:\/\/127\.0\.0\.1:9300\//)
+  await page.context().close()
+}, 120_000)
+
+test('an e-mail that is taken away loses access, with an open WebSocket', async () => {
+  const page = await newVisitor()
+  await signIn(page, '/')
+  await page.waitForURL(`${SITE}/`)
+  await page.evaluate(() => {
+    const socket = new WebSocket('wss://app.example.com/socket')
+    return new Promise((resolve, reject) => {
+      socket.onopen = resolve
+      socket.onerror = reject
+      socket.onclose = () => document.body.setAttribute('data-closed', String(Date.now()))
+    })
+  })
+  const before = Date.now()
+  await allow('bob@example.com')
+  await page.locator('body[data-closed]').waitFor()
+  // A second on a machine that has nothing else to do; five are promised.
+  expect(Date.now() - before).toBeLessThan(25_000)
+  expect(await ask('/', page)).toBe(401)
+  await allow('ann@example.com')
+  await isLive()
+  expect(await ask('/', page)).toBe(401)
+  await page.context().close()
+}, 120_000)
+
+test('who has signed in goes on while server and edge are away', async () => {
+  const page = await newVisitor()
+  await signIn(page, '/')
+  await page.waitForURL(`${SITE}/`)
+  await Promise.all([installation.server.stop(), installation.edge.stop()])
+  await page.goto(`${SITE}/still`)
+  expect((await seen(page)).headers).toMatchObject({ 'remote-user': 'ann@example.com' })
+  const stranger = await newVisitor()
+  expect(await ask('/')).toBe(401)
+  expect((await stranger.goto(`${SITE}/`))?.status()).toBe(503)
+  await installation.startServer()
+  installation.startEdge()
+  await isLive()
+  // The keys are those of before.
+  await page.goto(`${SITE}/again`)
+  expect((await seen(page)).url).toBe('/again')
+  for (const each of [page, stranger]) await each.context().close()
+}, 180_000)
