@@ -118,6 +118,7 @@ describe('a visitor', () => {
     const answer = await browser.open(pathOf(location))
     expect(answer.headers.location).toBe('https://a.example.com/deep/page?x=1&y=a%2Fb')
     expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.headers).not.toHaveProperty('strict-transport-security')
     expect(claimsOf(browser)).toMatchObject({ email: ANN, aud: HOST, exp: expect.any(Number) })
     expect([...browser.cookies.keys()]).toEqual(['__Host-postern'])
     expect(server.logged()).not.toMatch(/ticket=|state=|ann@example/i)

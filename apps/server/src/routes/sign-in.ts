@@ -27,6 +27,8 @@ export function signInRoutes(app: FastifyInstance): void {
 
 function answer(reply: FastifyReply, step: Step): FastifyReply {
   reply.header('cache-control', 'no-store')
+  // How long a browser insists on HTTPS at a service's domain is not for us to say.
+  reply.removeHeader('strict-transport-security')
   for (const cookie of step.cookies) reply.header('set-cookie', cookie)
   if (step.kind === 'go') return reply.redirect(step.to, 302)
   const { status, ...notice } = noticeOf(step)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@postern/contract/settings'
 import * as oidc from 'openid-client'
+import { createGate } from '../accounts/gate.ts'
 
 /** An OpenID provider, and how Postern is known there. */
 export interface Provider {
@@ -33,6 +34,8 @@ export class ProviderError extends Error {
 }
 
 const TIMEOUT_SECONDS = 10
+/** Strangers can have the provider asked about codes that they made up. */
+const [AT_ONCE, WAITING] = [10, 100]
 const GOOGLE = 'https://accounts.google.com'
 const MICROSOFT = 'https://login.microsoftonline.com/'
 
@@ -41,6 +44,7 @@ export function createProvider(settings: Settings): Provider | undefined {
   const { POSTERN_OIDC_ISSUER: issuer, POSTERN_OIDC_CLIENT_ID: clientId } = settings
   if (issuer === null || clientId === null) return undefined
   const secret = findSecret(settings)
+  const gate = createGate(AT_ONCE, WAITING)
   let found: Promise<oidc.Configuration> | undefined
   const discover = () => {
     found ??= find(issuer, clientId, secret)
@@ -54,15 +58,17 @@ export function createProvider(settings: Settings): Provider | undefined {
     issuer,
     address: (question) => telling(async () => addressOf(await discover(), question)),
     redeem: (answer, question) =>
-      telling(async () => {
-        const tokens = await oidc.authorizationCodeGrant(await discover(), answer, {
-          expectedState: question.state,
-          expectedNonce: question.nonce,
-          pkceCodeVerifier: question.verifier,
-          idTokenExpected: true,
-        })
-        return identityOf(tokens.claims() ?? {}, issuer)
-      }),
+      gate.pass(() =>
+        telling(async () => {
+          const tokens = await oidc.authorizationCodeGrant(await discover(), answer, {
+            expectedState: question.state,
+            expectedNonce: question.nonce,
+            pkceCodeVerifier: question.verifier,
+            idTokenExpected: true,
+          })
+          return identityOf(tokens.claims() ?? {}, issuer)
+        }),
+      ),
   }
 }
 

@@ -260,3 +260,19 @@ describe('a TCP service', () => {
     expect([...routes.values()].every((line) => line === '4|9|-|1883|u|')).toBe(true)
   })
 })
+
+test.each(['http', 'https'] as const)(
+  'no line of a guarded service over %s looks like one that goes directly',
+  (proto) => {
+    for (const enabled of [true, false])
+      for (const address of ['10.64.0.2', null])
+        for (const signIn of [{ paths: [], expressions: [] }, undefined as never]) {
+          const backend = { proto, host: null, port: 80 }
+          const { routes } = renderRoutes([makeRoute(2, { backend, enabled, address, signIn })], HOST, digest)
+          for (const line of routes.values()) {
+            expect(line.split('|')[4]).toContain('g')
+            expect(line).not.toMatch(/\|s?\|$/)
+          }
+        }
+  },
+)
