@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueLeaf, issueRoot } from '../../../../apps/server/src/certificates/issue.ts'
-import { start } from '../exec.ts'
+import { must, start } from '../exec.ts'
 import { findFreePort } from '../port.ts'
 import { whenStarted } from '../started.ts'
 
@@ -43,6 +42,8 @@ const DAYS_90 = 90 * 86_400
 export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   const { host = '127.0.0.1', bindings, inside = [], badNonces = 5 } = options
   const dir = mkdtempSync(join(tmpdir(), 'pt-pebble-'))
+  // A server that runs as its own user reads whom to trust.
+  chmodSync(dir, 0o755)
   const file = (name: string, content: string) => {
     writeFileSync(join(dir, name), content)
     return join(dir, name)
@@ -68,32 +69,18 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     logFile: join(dir, 'pebble.log'),
     env: { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: String(badNonces), PEBBLE_AUTHZREUSE: '0' },
   })
-  const ask = (url: string) => get(url, own.certificate)
-  const root = () => ask(`https://${host}:${managementPort}/roots/0`)
-  if (inside.length === 0) await whenStarted(program, 'pebble to answer', root)
+  const get = (port: number, path: string) =>
+    must([...inside, 'curl', '-sf', '-m', '5', '--cacert', caFile, `https://${host}:${port}/${path}`])
+  await whenStarted(program, 'pebble to answer', () => get(port, 'dir'))
   return {
     directory: `https://${host}:${port}/dir`,
     port,
     caFile,
     tls: { cert: tls.certificate, key: tls.privateKey },
-    root,
+    root: () => get(managementPort, 'roots/0'),
     async close() {
       await program.stop()
       rmSync(dir, { recursive: true })
     },
   }
-}
-
-function get(url: string, ca: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { ca }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-      })
-      response.on('end', () => resolve(text))
-    })
-    asked.on('error', reject)
-    asked.end()
-  })
 }

@@ -1,0 +1,209 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Certificate } from '@postern/contract/certificates'
+import type { Domain } from '@postern/contract/domains'
+import { type Pebble, startPebble } from '@postern/testkit/authority/pebble'
+import { must } from '@postern/testkit/exec'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let lab: Lab
+let installation: Installation
+let pebble: Pebble
+
+beforeAll(async () => {
+  lab = await startLab()
+  const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
+  lab.site.start(['dnsmasq', ...fixed, '--pid-file=', '--address=/test/203.0.113.1'], {
+    logFile: '/dev/null',
+  })
+  const names = `${lab.site.address}:53`
+  pebble = await startPebble({
+    httpPort: 80,
+    nameServer: names,
+    host: lab.site.address,
+    inside: lab.site.argv(),
+  })
+  installation = await startInstallation(lab, {
+    POSTERN_DNS_SERVERS: lab.site.address,
+    POSTERN_ACME_DIRECTORY: pebble.directory,
+    POSTERN_ACME_CA_FILE: pebble.caFile,
+  })
+  const listen = "require('http').createServer((q,r)=>r.end('hello')).listen(8080,'127.0.0.1')"
+  lab.server.start([process.execPath, '-e', listen], { logFile: '/dev/null' })
+})
+
+afterAll(async () => {
+  await installation?.close()
+  await pebble?.close()
+  await lab?.close()
+})
+
+const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+  const { status, json } = await installation.api.call(method, path, body)
+  if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
+  // The contract's own answer to this call.
+  return json as T
+}
+const createDomain = (domain: string) => call<Domain>('POST', '/api/domains', { domain, ssl: 'certbot' })
+const publish = (name: string, domain: string) =>
+  call<{ id: number }>('POST', '/api/services/1/http', {
+    name,
+    domain,
+    backendHost: '127.0.0.1',
+    backendPort: 8080,
+  })
+const whenIs = (id: number, what: Partial<Certificate>) =>
+  until(`domain ${id} to be ${JSON.stringify(what)}`, async () => {
+    const { certificate } = await call<Domain>('GET', `/api/domains/${id}`)
+    expect(certificate).toMatchObject(what)
+    return certificate
+  })
+const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
+
+/** Visits a domain again and again, each time with a new handshake; prints who signed what it was shown. */
+const VISITS = `
+const tls = require('tls')
+const visit = () => new Promise((done) => {
+  const options = { host: '203.0.113.1', port: 443, servername: process.argv[1], rejectUnauthorized: false }
+  const socket = tls.connect(options, () => {
+    const { O, CN } = socket.getPeerCertificate().issuer
+    console.log(O ?? CN)
+    socket.destroy()
+    done()
+  })
+  socket.on('error', (error) => { console.log('FAILED ' + error.message); done() })
+})
+void (async () => { for (;;) await visit() })()`
+
+test('half a minute after a person chose it, a visitor who trusts the authority sees the service without a warning', async () => {
+  const { id } = await createDomain('app.test')
+  await publish('app', 'app.test')
+  const { issuer } = await whenIs(id, VALID)
+  expect(issuer).toMatch(/^Pebble/)
+  const root = `${installation.dataDir}/pebble-root.pem`
+  writeFileSync(root, await pebble.root())
+  const visit = [
+    'curl',
+    '-sf',
+    '-m',
+    '10',
+    '--cacert',
+    root,
+    '--resolve',
+    'app.test:443:203.0.113.1',
+    'https://app.test/',
+  ]
+  expect(await until('the visit', () => lab.visitor.must(...visit))).toBe('hello')
+  expect(await browse('https://app.test/', root)).toContain('hello')
+  // It would warn: of one that a stranger signed, or nobody that it trusts.
+  expect(await browse('https://nowhere.test/', root)).toContain('ERR_CERT')
+})
+
+/** A browser of a person in the lab who trusts this root. @returns what it shows */
+async function browse(url: string, root: string): Promise<string> {
+  const home = mkdtempSync(join(tmpdir(), 'pt-home-'))
+  const store = join(home, '.pki/nssdb')
+  mkdirSync(store, { recursive: true })
+  await must(['certutil', '-d', `sql:${store}`, '-N', '--empty-password'])
+  await must(['certutil', '-d', `sql:${store}`, '-A', '-t', 'C,,', '-n', 'pebble', '-i', root])
+  const flags = [
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--dump-dom',
+  ]
+  const resolve = '--host-resolver-rules=MAP *.test 203.0.113.1'
+  const browser = [
+    'env',
+    `HOME=${home}`,
+    'chromium',
+    ...flags,
+    resolve,
+    `--user-data-dir=${home}/profile`,
+    url,
+  ]
+  const shown = await must(lab.visitor.argv(...browser), { timeoutMs: 120_000 })
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+  return shown
+}
+
+test('changing the kind of certificate both ways costs no visitor a handshake, and HAProxy no reload', async () => {
+  const { id } = await createDomain('both.test')
+  await publish('both', 'both.test')
+  await whenIs(id, VALID)
+  const pid = installation.haproxyPid()
+  const logFile = `${installation.dataDir}/visits.log`
+  const visits = lab.visitor.start([process.execPath, '-e', VISITS, 'both.test'], { logFile })
+  const lastIs = (issuer: RegExp) =>
+    until(`a visitor to be shown ${issuer}`, () =>
+      issuer.test(visits.output().trim().split('\n').at(-1) ?? ''),
+    )
+  for (let turn = 0; turn < 3; turn++) {
+    await lastIs(/^Pebble/)
+    await call('PATCH', `/api/domains/${id}`, { ssl: 'self-signed' })
+    await lastIs(/^Postern/)
+    await call('PATCH', `/api/domains/${id}`, { ssl: 'certbot' })
+  }
+  await lastIs(/^Pebble/)
+  await visits.stop()
+  const shown = visits.output().trim().split('\n')
+  expect(shown.filter((line) => line.startsWith('FAILED'))).toEqual([])
+  expect(shown.length).toBeGreaterThan(50)
+  expect(installation.haproxyPid()).toBe(pid)
+})
+
+/** 1,000 were tried; for every run fewer do. */
+const MANY = 60
+
+test('many at once all become valid, no more than 20 at a time, while other changes are live at once', async () => {
+  const pid = installation.haproxyPid()
+  for (let n = 0; n < MANY; n++) await createDomain(`many${n}.test`)
+  let most = 0
+  const waits: number[] = []
+  await until(
+    'all to be valid',
+    async () => {
+      const domains = await call<Domain[]>('GET', '/api/domains?search=many')
+      const open = domains.filter(({ certificate: { step } }) => step !== null && step !== 'queued')
+      most = Math.max(most, open.length)
+      if (domains.every(({ certificate }) => certificate.kind === 'certbot' && certificate.step === null))
+        return true
+      waits.push(await timeOfChange())
+      return false
+    },
+    { timeoutMs: 600_000 },
+  )
+  waits.sort((a, b) => a - b)
+  process.stdout.write(
+    `${MANY} certificates: at most ${most} open; other changes live in ${waits.map(Math.round)} ms\n`,
+  )
+  expect(most).toBeGreaterThan(1)
+  expect(most).toBeLessThanOrEqual(20)
+  // 200 ms, five times.
+  expect(waits[Math.floor(waits.length / 2)] ?? 0).toBeLessThan(1000)
+  expect(installation.haproxyPid()).toBe(pid)
+}, 700_000)
+
+let changes = 0
+
+/** @returns ms until a change of a service is live */
+async function timeOfChange(): Promise<number> {
+  const services = await call<{ id: number; name: string }[]>('GET', '/api/services/1/http')
+  const id = services.find(({ name }) => name === 'app')?.id
+  const start = performance.now()
+  await call('PATCH', `/api/services/1/http/${id}`, { blockedIps: [`192.0.2.${changes++ % 250}`] })
+  await until(
+    'the change to be live',
+    async () => {
+      const { state } = await call<{ state: { phase: string } }>('GET', `/api/services/1/http/${id}`)
+      return state.phase === 'live'
+    },
+    { everyMs: 10 },
+  )
+  return performance.now() - start
+}
