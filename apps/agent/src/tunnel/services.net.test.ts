@@ -13,7 +13,7 @@ import { createServices } from './services.ts'
 
 const WORD = new URL('../../../../packages/testkit/src/programs/word.ts', import.meta.url).pathname
 const TUNNEL = 'tun-x'
-const PUBLISHED = { tcp: [8001, 8002, 8003, 8004], udp: [8001, 8004] }
+const PUBLISHED = { tcp: [8001, 8002, 8003, 8004, 8006], udp: [8001, 8004] }
 
 /** The wire `tun-x` stands for the tunnel: what the kernel does with its packets is the same. */
 let edge: Namespace
@@ -31,6 +31,8 @@ beforeAll(async () => {
   await connect(neighbour, 'lan0', node, 'lan0')
   await edge.must('ip', 'addr', 'add', '10.64.0.1/24', 'dev', 'tun0')
   await node.must('ip', 'addr', 'add', '10.64.0.2/24', 'dev', TUNNEL)
+  await edge.must('ip', 'addr', 'add', 'fd64::1/64', 'dev', 'tun0', 'nodad')
+  await node.must('ip', 'addr', 'add', 'fd64::2/64', 'dev', TUNNEL, 'nodad')
   await node.must('ip', 'addr', 'add', '192.168.7.1/24', 'dev', 'lan0')
   await neighbour.must('ip', 'addr', 'add', '192.168.7.10/24', 'dev', 'lan0')
   // A hostile edge, and a hostile neighbour: their packets to these addresses leave by the wire.
@@ -54,6 +56,8 @@ beforeAll(async () => {
     say('tcp', '127.0.0.1', 8002, 'another'),
     say('tcp', '0.0.0.0', 8003, 'all'),
     say('udp', '0.0.0.0', 8004, 'all'),
+    say('tcp', '::', 8006, 'both'),
+    say('tcp', '::', 9006, 'private'),
     say('tcp', '127.0.0.1', 9001, 'private'),
     say('tcp', '0.0.0.0', 9002, 'private'),
     say('udp', '127.0.0.1', 9001, 'private'),
@@ -66,7 +70,11 @@ afterAll(async () => {
 beforeEach(() => createServices(exec, TUNNEL).remove())
 
 function wanting(targets: Wanted['targets'], changes: Partial<Wanted> = {}): Wanted {
-  return { ...parseWanted({ ...config, gateway: null, targets }), addresses: ['10.64.0.2/32'], ...changes }
+  return {
+    ...parseWanted({ ...config, gateway: null, targets }),
+    addresses: ['10.64.0.2/32', 'fd64::2/128'],
+    ...changes,
+  }
 }
 
 const apply = (targets: Wanted['targets'] = PUBLISHED, changes: Partial<Wanted> = {}) =>
@@ -78,7 +86,9 @@ async function say(proto: Proto, address: string, port: number, word: string) {
   const command = [process.execPath, WORD, 'say', proto, address, String(port), word]
   const program = node.start(command, { logFile: `${logs}/${proto}-${address}-${port}.log` })
   const isThere = async () =>
-    (await node.must('ss', proto === 'tcp' ? '-Hltn' : '-Hlun', `src ${address}:${port}`)) !== ''
+    (await node.must('ss', proto === 'tcp' ? '-Hltn' : '-Hlun', `sport = :${port}`)).includes(
+      `${address === '::' ? '*' : address}:${port} `,
+    )
   await until(`${word} to listen on ${address}:${port}`, isThere)
   return program
 }
@@ -98,6 +108,15 @@ test('a published port reaches the program that is there, on 127.0.0.1 too, and 
   expect(await atTunnel('udp', 8004)).toBe('all 10.64.0.1')
   expect(await atTunnel('tcp', 8002)).toBe('tunnel 10.64.0.1')
   expect(await atTunnel('tcp', 8004)).toBe('ECONNREFUSED')
+})
+
+test('the same holds by IPv6, where only a program that takes IPv6 is reached', async () => {
+  expect(await ask(edge, 'tcp', 'fd64::2', 9006)).toBe('private fd64::1')
+  await apply()
+  expect(await ask(edge, 'tcp', 'fd64::2', 8006)).toBe('both fd64::1')
+  expect(await ask(edge, 'tcp', 'fd64::2', 8001)).toBe('ECONNREFUSED')
+  expect(await ask(edge, 'tcp', 'fd64::2', 9006)).toBe('silence')
+  expect((await edge.run('fping', '-6', '-c1', '-t1000', 'fd64::2')).code).toBe(0)
 })
 
 test('nothing else on the node is reached through the tunnel, whatever the edge sends', async () => {
@@ -196,6 +215,19 @@ async function remains(): Promise<string> {
   const route = await node.must('cat', `/proc/sys/net/ipv4/conf/${TUNNEL}/route_localnet`)
   return `${await node.must('nft', 'list', 'ruleset')}${route.trim()}`
 }
+
+test('what another program flushes or sets is put right by the next look', async () => {
+  const services = createServices(exec, TUNNEL)
+  await services.apply(wanting(PUBLISHED))
+  const whole = await remains()
+  await node.must('nft', 'flush', 'ruleset')
+  await node.must('sysctl', '-qw', `net.ipv4.conf.${TUNNEL}.route_localnet=0`)
+  await services.apply(wanting(PUBLISHED))
+  expect(await remains()).toBe(whole)
+  await node.must('nft', 'flush', 'chain', 'inet', 'postern_services_tun_x', 'input')
+  await services.apply(wanting(PUBLISHED))
+  expect(await remains()).toBe(whole)
+})
 
 test('without nft, or where the kernel takes no such table, the plain way stays and the note says so', async () => {
   const note = "Services reach only programs that listen on the tunnel's address, not those on 127.0.0.1"
