@@ -4,16 +4,16 @@ import { syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 
 /**
- * Loaded into an edge before its own program: a message says how many more steps it may take, and it is killed in
- * front of the next one. A step changes something outside of the process; looking at it changes nothing.
+ * Loaded into an edge or an agent before its own program: a message, or `?steps=` at the end of this file's address,
+ * says how many more steps it may take, and it is killed in front of the next one. A step changes something outside of the process; looking at it changes nothing.
  */
-let left = Number.POSITIVE_INFINITY
+let left = Number(new URL(import.meta.url).searchParams.get('steps') ?? Number.POSITIVE_INFINITY)
 process.on('message', (steps) => {
   left = Number(steps)
   process.send?.('counting')
 })
 
-const LOOKS = /^(show|list|-j|-o|-L|-E)\b/
+const LOOKS = /^(show|list|-j|-s|-o|-L|-E)\b/
 
 function countCalls(of: object, name: string, isLook: (...args: unknown[]) => boolean): void {
   const original = Reflect.get(of, name)

@@ -54,9 +54,9 @@ export async function createLab() {
     },
     daemonPid: () => getHolder(`${configDir}/run/agent.pid`).pid,
     /** What a service manager would start after a reboot. */
-    startDaemon() {
-      const command = [process.execPath, AGENT, 'run', '--config-dir', configDir]
-      node.start(command, { logFile: `${directory}/daemon.log` })
+    startDaemon(...options: string[]) {
+      const command = [process.execPath, ...options, AGENT, 'run', '--config-dir', configDir]
+      return node.start(command, { logFile: `${directory}/daemon.log` })
     },
     /** The command lines of what runs on the node. */
     async programs() {
