@@ -1,4 +1,5 @@
 import { renderSaid } from './forwarding.ts'
+import { FOLLOW } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
 import { renderProofBackend } from './proof.ts'
@@ -61,16 +62,19 @@ ${renderTarget(server, options)}
 `
 }
 
-/** To where each request is the first one of its connection. */
-function renderLane(name: 'once' | 'grpc', options: HaproxyOptions): string {
-  return `backend to_${name}
+/**
+ * To where each request is the first one of its connection.
+ * @param follow what else happens on the way
+ */
+function renderLane(name: string, lane: 'once' | 'grpc', options: HaproxyOptions, follow = ''): string {
+  return `backend ${name}${follow && `\n  ${follow}`}
 ${renderSaid(options)}
   acl is_console var(txn.flags) -m sub ${FLAGS.console}
 ${renderDestination('unless is_console')}
   http-reuse never
   option http-server-close
   retries 0
-  server ${name} ${laneServer(options, name)}
+  server ${lane} ${laneServer(options, lane)}
 `
 }
 
@@ -104,8 +108,9 @@ export function renderBackends(options: HaproxyOptions): string {
     renderRetrying('safe_console', server, options),
     renderBound('bound_http', ANY, options),
     renderBound('bound_https', `${ANY} ${TLS}`, options),
-    renderLane('once', options),
-    renderLane('grpc', options),
+    renderLane('to_once', 'once', options),
+    renderLane('to_followed', 'once', options, FOLLOW),
+    renderLane('to_grpc', 'grpc', options),
     renderOnce('once_http', ANY, options),
     renderOnce('once_https', `${ANY} ${TLS}`, options),
     renderOnce('once_console', server, options),

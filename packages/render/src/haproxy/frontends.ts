@@ -104,10 +104,11 @@ function renderTargets(): string {
   http-request set-log-level silent unless is_plain or is_repeatable !has_body !is_grpc or is_bound !is_console
   use_backend safe_https if is_direct { var(txn.route) -m end |${FLAGS.https}| }
   use_backend safe_http if is_direct
-  use_backend drain if is_followed is_noted is_alone
+  use_backend drain if is_lost
   use_backend to_grpc if !is_plain is_grpc !is_console
   use_backend bound_https if is_bound is_https !is_console
   use_backend bound_http if is_bound !is_console
+  use_backend to_followed if is_followed
   use_backend to_once unless is_plain or is_repeatable !has_body
   use_backend safe_console if is_console
   use_backend safe_https if is_https

@@ -1,4 +1,4 @@
-import { DRAIN_LUA } from '../lost.ts'
+import { LOST_LUA } from '../lost.ts'
 import { BYPASS_LUA } from './bypass.ts'
 import { SESSION_LUA } from './session.ts'
 import { SPELLINGS_LUA } from './spellings.ts'
@@ -69,7 +69,7 @@ core.register_action("log_open", { "tcp-req" }, function(txn)
     "O", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.id"), time, txn.f:src(), txn.f:dst_port()
   }, "|"))
 end)
-${SPELLINGS_LUA}${SESSION_LUA}${BYPASS_LUA}${DRAIN_LUA}
+${SPELLINGS_LUA}${SESSION_LUA}${BYPASS_LUA}${LOST_LUA}
 -- The line at the end of an upgraded connection may be hours away.
 core.register_action("log_upgrade", { "http-res" }, function(txn)
   local now = core.now()

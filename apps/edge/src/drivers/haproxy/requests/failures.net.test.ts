@@ -139,6 +139,107 @@ describe.each(Object.keys(OPENERS))('over %s', (version) => {
   })
 })
 
+/** A service that answers before the end of a body, and reads on when it is polite. @returns its port */
+function startEarly(count: { requests: number }, isPolite: boolean): Promise<number> {
+  return startFailing(count, (socket) => {
+    socket.write(
+      `HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n${isPolite ? '' : 'Connection: close\r\n'}\r\n`,
+    )
+    if (isPolite) socket.resume()
+    else socket.destroy()
+  })
+}
+
+describe('when its answer is lost', () => {
+  const closes = (count: typeof closing) => startFailing(count, (socket) => socket.end())
+  const answers = (count: typeof closing) => startEarly(count, false)
+  test.each([
+    { size: 10_000, how: 'closes', start: closes },
+    { size: 300_000, how: 'closes', start: closes },
+    { size: 300_000, how: 'answers and goes', start: answers },
+    { size: 5_000_000, how: 'closes', start: closes },
+    { size: 5_000_000, how: 'answers and goes', start: answers },
+  ])('an upload of $size bytes to a service that $how is not sent again', async ({ size, how, start }) => {
+    const count = { requests: 0 }
+    expect(await lab.apply([...routes, makeLabRoute(7, await start(count))])).toEqual([])
+    const head = `PUT /${size}-${how.length} HTTP/1.1\r\nHost: s7.example.com\r\nContent-Length: ${size}\r\n\r\n`
+    const first = connectTls({ port: lab.httpsPort, host: '127.0.0.1', rejectUnauthorized: false })
+    let isOpen = true
+    first
+      .on('error', () => undefined)
+      .on('close', () => {
+        isOpen = false
+      })
+    // It reads nothing of what comes: a broken connection loses the last of it.
+    first.resume().write(head)
+    await until('the upload to arrive', () => count.requests === 1)
+    const piece = 'x'.repeat(size / 1000)
+    for (let sent = 1; isOpen && sent < 1000; sent++) {
+      await new Promise((resolve) => first.write(piece, resolve))
+    }
+    await until('the connection to break', () => !isOpen)
+    expect(await askRaw(head + 'x'.repeat(size))).toContain(' 502 ')
+    expect(count.requests).toBe(1)
+  })
+})
+
+/** One request on a connection of its own. @returns the first page that comes */
+async function askRaw(text: string): Promise<string> {
+  const socket = connectTls({ port: lab.httpsPort, host: '127.0.0.1', rejectUnauthorized: false })
+  let got = ''
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk: Buffer) => {
+      got += chunk.toString()
+    })
+  socket.write(text)
+  await until('the page', () => got.includes('</html>'))
+  socket.destroy()
+  return got
+}
+
+describe.each(Object.keys(OPENERS))('over %s what was answered may be sent again at once', (version) => {
+  test.each([
+    { when: 'after', status: 200 },
+    { when: 'before', status: 413 },
+  ])('when the answer came $when the end of the body', async ({ when, status }) => {
+    const count = { requests: 0 }
+    const whole = await startUpstream({
+      answer: (request, response) => {
+        count.requests++
+        request.resume().on('end', () => response.end('here'))
+      },
+    })
+    const port = when === 'after' ? whole.port : await startEarly(count, true)
+    expect(await lab.apply([...routes, makeLabRoute(7, port)])).toEqual([])
+    const browser = OPENERS[version]?.(lab.httpsPort)
+    const body = 'x'.repeat(1_000_000 + status)
+    for (let round = 1; round <= 10; round++) {
+      expect((await browser?.ask('s7.example.com', 'PUT', body))?.status).toBe(status)
+      expect(count.requests).toBe(round)
+    }
+    browser?.close()
+    await whole.close()
+  })
+})
+
+test('the same upload may come from several visitors at once', async () => {
+  const waiting: (() => void)[] = []
+  const patient = await startUpstream({
+    answer: (request, response) => {
+      request.resume().on('end', () => waiting.push(() => response.end('here')))
+    },
+  })
+  expect(await lab.apply([...routes, makeLabRoute(7, patient.port)])).toEqual([])
+  const browsers = Object.values(OPENERS).flatMap((open) => [open(lab.httpsPort), open(lab.httpsPort)])
+  const pages = browsers.map((browser) => browser.ask('s7.example.com', 'PUT', 'x'.repeat(1_500_000)))
+  await until('all to arrive', () => waiting.length === browsers.length)
+  for (const answer of waiting) answer()
+  expect((await Promise.all(pages)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  for (const browser of browsers) browser.close()
+  await patient.close()
+})
+
 test('an upload that its visitor gave up may begin again soon', async () => {
   const count = { requests: 0 }
   const reading = await startFailing(count, (socket) => socket.resume())
