@@ -22,6 +22,8 @@ interface Costs {
   server: number
   restart: number
   killed: number
+  /** HAProxy alone, started by hand from the same files. */
+  proxyAlone: number
   megabytes: number
 }
 
@@ -54,6 +56,12 @@ export async function measureChanges(full: FullInstallation, effort: Effort): Pr
     figure('route: processor time of the server', heavy, light, ({ server }) => server),
     figure('edge: restart until applied', heavy, light, ({ restart }) => restart),
     figure('all: killed until a visitor is answered', medium, light, ({ killed }) => killed),
+    {
+      name: 'all: killed, beside HAProxy alone',
+      unit: 'ms',
+      heavy: medium.killed,
+      light: medium.proxyAlone,
+    },
     figure('all: memory of server and edge', heavy, light, ({ megabytes }) => megabytes, 'MB'),
   ]
 }
@@ -72,7 +80,7 @@ async function costsOf(full: FullInstallation, effort: Effort): Promise<Costs> {
     server: (processorMs(server.pid) - before.server) / changes,
     megabytes,
     restart: await timeRestart(full),
-    killed: await timeKilled(full),
+    ...(await timeKilled(full)),
   }
 }
 
@@ -104,20 +112,38 @@ async function timeRestart({ installation }: FullInstallation): Promise<number> 
   return performance.now() - start
 }
 
-/** Server, edge and HAProxy end without a word, and server and edge are started again. */
-async function timeKilled({ lab, installation, domain }: FullInstallation): Promise<number> {
+/**
+ * Server, edge and HAProxy end without a word, and server and edge are started again; before that HAProxy alone, as the
+ * shortest that can be.
+ */
+async function timeKilled(full: FullInstallation): Promise<Pick<Costs, 'killed' | 'proxyAlone'>> {
+  const { lab, installation } = full
+  const { haproxyDir } = installation.paths
   const proxy = installation.haproxyPid()
   await Promise.all([installation.edge.stop('SIGKILL'), installation.server.stop('SIGKILL')])
   process.kill(proxy, 'SIGKILL')
-  const start = performance.now()
-  installation.startEdge()
-  const started = installation.startServer()
-  const isAnswered = async () => (await visit(lab.visitor, `https://${domain}${LOAD_PATH}`)).status === 200
-  await until('a visitor to be answered', isAnswered, { timeoutMs: TIMEOUT_MS, everyMs: 5 })
-  const ms = performance.now() - start
+  const files = ['-f', `${haproxyDir}/haproxy.cfg`, '-p', `${haproxyDir}/haproxy.pid`]
+  const proxyAlone = await timeUntilAnswered(full, () => lab.server.must('haproxy', '-D', ...files))
+  process.kill(installation.haproxyPid(), 'SIGKILL')
+  let started: Promise<void> | undefined
+  const killed = await timeUntilAnswered(full, async () => {
+    installation.startEdge()
+    started = installation.startServer()
+  })
   await started
   await until('the edge to apply the state', () => isApplied(installation.api), { timeoutMs: TIMEOUT_MS })
-  return ms
+  return { killed, proxyAlone }
+}
+
+async function timeUntilAnswered(
+  { lab, domain }: FullInstallation,
+  start: () => Promise<unknown>,
+): Promise<number> {
+  const began = performance.now()
+  await start()
+  const isAnswered = async () => (await visit(lab.visitor, `https://${domain}${LOAD_PATH}`)).status === 200
+  await until('a visitor to be answered', isAnswered, { timeoutMs: TIMEOUT_MS, everyMs: 5 })
+  return performance.now() - began
 }
 
 function residentMegabytes(pid: number): number {

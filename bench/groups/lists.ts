@@ -1,5 +1,6 @@
+import { costMs } from '@postern/testkit/time'
 import type { Measured } from '../figures.ts'
-import { compareCosts } from '../measure.ts'
+import { compareCosts, median, slowest } from '../measure.ts'
 import type { Effort } from '../sizes.ts'
 import { type FullServer, type FullServers, mustGet } from './full-servers.ts'
 
@@ -24,6 +25,9 @@ const WHOLE = {
   'domains: all': '/api/domains',
 } as const
 
+/** New nodes, of which the slowest hundredth is looked at. */
+const MANY = 200
+
 export async function measureLists(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
   const measured: Measured[] = []
   const measure = async (name: string, path: string, times: number) => {
@@ -39,7 +43,18 @@ export async function measureLists(servers: FullServers, { rounds }: Effort): Pr
     heavy: { run: () => createNode(servers.heavy) },
     light: { run: () => createNode(servers.light) },
   })
-  return [...measured, { name: 'nodes: a new one', unit: 'ms', ...created }]
+  return [
+    ...measured,
+    { name: 'nodes: a new one', unit: 'ms', ...created },
+    { name: 'nodes: a new one, the slowest', unit: 'ms', ...(await createMany(servers.heavy)) },
+  ]
+}
+
+/** One after the other. @returns what the slowest hundredth costs, and half of them */
+async function createMany(server: FullServer): Promise<{ heavy: number; light: number }> {
+  const costs: number[] = []
+  for (let count = 0; count < MANY; count++) costs.push(await costMs(() => createNode(server)))
+  return { heavy: slowest(costs), light: median(costs) }
 }
 
 async function createNode({ client }: FullServer): Promise<void> {
