@@ -11,7 +11,13 @@ import type { Site, Visit } from './harness.ts'
  */
 const PICTURES = new URL('../../test-results/', import.meta.url).pathname
 const DOCUMENTATION = new URL('../../docs/images/', import.meta.url).pathname
-const DOCUMENTED = ['login-1440-light', 'nodes-1440-light', 'node-1440-light', 'http-form-1440-light']
+const DOCUMENTED = [
+  'login-1440-light',
+  'nodes-1440-light',
+  'node-1440-light',
+  'http-form-1440-light',
+  'domains-1440-light',
+]
 const TAKES_PICTURES = process.env.POSTERN_SCREENSHOTS === '1'
 const HEIGHTS = { 1440: 900, 1024: 768, 390: 844, 360: 740 } as const
 type Width = keyof typeof HEIGHTS
