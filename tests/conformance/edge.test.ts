@@ -16,6 +16,8 @@ interface Subject {
   visit(service: number, result: 'refused' | 'answered'): void
   /** It cannot make this service. */
   spoil(service: number): Promise<void>
+  /** It has counted what a service carried: 2 connections, 30 bytes in, 400 out. */
+  count(service: number): Promise<void>
   /** It has looked at its tunnel. */
   look(node: number): void
   close(): Promise<void>
@@ -108,6 +110,21 @@ describe.each([
     expect(said('peers').at(-1)?.peers).toEqual([never])
   })
 
+  test('says what it has counted, the next only when the server has stored the one before', async () => {
+    server.stores = false
+    await subject.count(SERVICE)
+    const [first] = await until('the counts', () => said('counts').length > 0 && said('counts'))
+    expect(first).toMatchObject({ seq: 1, counts: [[SERVICE, 2, 30, 400]] })
+    await subject.count(2)
+    subject.log(SERVICE, 'later')
+    server.hint({ type: 'watch', services: [SERVICE] })
+    await until('what it says later', () => lines().length === 1)
+    expect(said('counts')).toEqual([first])
+    server.hint({ type: 'counted', ledger: first?.ledger ?? '', seq: 1 })
+    await until('the next', () => said('counts').length === 2)
+    expect(said('counts')[1]).toMatchObject({ ledger: first?.ledger, seq: 2, counts: [[2, 2, 30, 400]] })
+  })
+
   test('sends log lines of who is watched: first what it kept, then what comes', async () => {
     subject.log(SERVICE, 'kept')
     subject.log(2, 'of another')
@@ -126,7 +143,7 @@ describe.each([
 })
 
 async function startReal(): Promise<Subject> {
-  const { edge, log } = await startEdge(lab)
+  const { edge, log, haproxy } = await startEdge(lab)
   return {
     log,
     visit: (service, result) => log(service, result, result === 'refused' ? 'failed' : 'answered'),
@@ -143,6 +160,11 @@ async function startReal(): Promise<Subject> {
       server.state = { ...server.state, revision: 8, routes, hashes }
       server.hint({ type: 'changed', revision: 8 })
     },
+    async count(service) {
+      const before = haproxy.counted?.counts ?? new Map()
+      haproxy.counted = { source: 'haproxy', counts: new Map([...before, [service, [2, 30, 400]]]) }
+      await edge.count()
+    },
     look: () => undefined,
     close: () => edge.close(),
   }
@@ -154,6 +176,7 @@ async function startFake(): Promise<Subject> {
     log: edge.log,
     visit: (service, result) => edge.sendTrouble(service, result === 'refused' ? result : null),
     spoil: (id) => edge.setProblems([{ scope: { kind: 'service', id }, message: 'It cannot be made.' }]),
+    count: async (service) => edge.sendCounts([[service, 2, 30, 400]]),
     look: (nodeId) =>
       edge.sendPeers([{ nodeId, latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }]),
     close: async () => edge.close(),

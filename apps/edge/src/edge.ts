@@ -3,6 +3,8 @@ import { ownPortsOf } from '@postern/contract/settings'
 import type { Exec } from '@postern/host/exec'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { createCounter } from './counts/counter.ts'
+import type { HaproxyCounts } from './drivers/haproxy/driver.ts'
 import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
@@ -24,6 +26,7 @@ import { createTargetFinder } from './targets.ts'
 export interface EdgeHaproxy extends HaproxyPart {
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
   logs: { on(event: 'line', listener: (line: HaproxyLog) => void): unknown }
+  counts: HaproxyCounts
   /** Stops listening for log lines; HAProxy goes on. */
   close(): Promise<void>
 }
@@ -46,6 +49,8 @@ export interface EdgeOptions extends Config {
 
 export interface Edge {
   start(): Promise<void>
+  /** Looks now, and not only each minute, what services carry. */
+  count(): Promise<void>
   /** Ends everything of this process and nothing of the data plane. */
   close(): Promise<void>
 }
@@ -65,12 +70,14 @@ export function createEdge(options: EdgeOptions): Edge {
     onHint(hint) {
       if (hint.type === 'changed') loop.hint(hint.revision)
       else if (hint.type === 'watch') rings.watch(hint.services)
+      else counter.onStored(hint.ledger, hint.seq)
     },
     onReconnect: () => {
       rings.watch([])
       loop.onReconnect()
       peers.onReconnect()
       backends.onReconnect()
+      counter.onReconnect()
     },
   })
   const rings = createLogRings({ send: (lines) => link.send({ type: 'logs', lines }) })
@@ -110,6 +117,21 @@ export function createEdge(options: EdgeOptions): Edge {
     now,
     onLine: (line) => rings.push(line),
   })
+  const nftables = createNftables({
+    ...tunnel,
+    httpsPort: settings.POSTERN_HTTPS_PORT,
+    portRange: settings.POSTERN_PORT_RANGE,
+    ownPorts: ownPortsOf(settings),
+  })
+  const counter = createCounter({
+    file: paths.counts,
+    readAll: () => [...haproxy.counts.reads(), nftables.readCounts],
+    send: link.send,
+    now,
+    random,
+    log,
+  })
+  haproxy.counts.onLast(counter.countLast)
   const loop = new Loop({
     settings,
     haproxy,
@@ -123,12 +145,7 @@ export function createEdge(options: EdgeOptions): Edge {
       listenPort: settings.POSTERN_TUNNEL_PORT,
       resolvConf: options.resolvConf,
     }),
-    nftables: createNftables({
-      ...tunnel,
-      httpsPort: settings.POSTERN_HTTPS_PORT,
-      portRange: settings.POSTERN_PORT_RANGE,
-      ownPorts: ownPortsOf(settings),
-    }),
+    nftables,
     hasKernelChanged: kernel.takeChanges,
     lastGoodFile: paths.lastGood,
     observeMachine: () => observeMachine(settings, options.edgePorts()),
@@ -145,15 +162,18 @@ export function createEdge(options: EdgeOptions): Edge {
   })
   return {
     async start() {
+      await counter.start()
       await loop.start()
       peers.start()
       link.start()
     },
+    count: counter.count,
     async close() {
       peers.close()
       tellingNodes.close()
       await loop.close()
       await tellingNodes.idle()
+      await counter.close()
       flowLog.close()
       refusalLog.close()
       kernel.close()

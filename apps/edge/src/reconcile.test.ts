@@ -76,6 +76,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
       apply: () => record('nftables'),
       facts: () => ({ ipv4Only: [], ipv6Only: [], held: [] }),
       isAsLeft: async () => true,
+      readCounts: async () => undefined,
       remove: () => Promise.resolve(),
     },
     wireguard: {

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { PartState, Problem } from '@postern/contract/edge'
 import type { ResolvedRoute } from '@postern/render/resolved-route'
+import type { Reading } from '../src/counts/reading.ts'
 import type { HaproxyLog } from '../src/drivers/haproxy/logs/line.ts'
 import type { EdgeHaproxy } from '../src/edge.ts'
 import { rowsOf } from '../src/held-state.ts'
@@ -14,6 +15,8 @@ export interface FakeHaproxy extends EdgeHaproxy {
   nodes: ReadonlyMap<number, 'up' | 'down'>
   part: PartState
   problems: Problem[]
+  /** What it says to have counted. */
+  counted: Reading | undefined
   /** Set, every apply fails with it. */
   failure: Error | undefined
   logs: EventEmitter<{ line: [HaproxyLog] }>
@@ -23,6 +26,8 @@ export function makeFakeHaproxy(): FakeHaproxy {
   const fake: FakeHaproxy = {
     applied: [],
     logs: new EventEmitter(),
+    counts: { reads: () => [async () => fake.counted], onLast: () => undefined },
+    counted: undefined,
     nodes: new Map(),
     part: { state: 'ok', detail: 'a fake HAProxy' },
     problems: [],

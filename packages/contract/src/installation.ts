@@ -18,6 +18,7 @@ export function installationPaths(dataDir: string) {
     lanesDir: `${dataDir}/lanes`,
     edgeDir: `${dataDir}/edge`,
     lastGood: `${dataDir}/edge/state.json`,
+    counts: `${dataDir}/edge/counts.json`,
     haproxyDir: `${dataDir}/edge/haproxy`,
     wireguardDir: `${dataDir}/edge/wireguard`,
     starterPid: `${dataDir}/starter.pid`,

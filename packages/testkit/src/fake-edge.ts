@@ -9,6 +9,7 @@ import type {
   PeerFigures,
   PortFacts,
   Problem,
+  ServiceCount,
 } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import type { InstallationPaths } from '@postern/contract/installation'
@@ -32,6 +33,8 @@ export interface FakeEdge {
   sendPeers(peers: PeerFigures[]): void
   /** What it has seen of backends; null: one answers again. */
   sendTrouble(service: number, trouble: BackendTrouble | null): void
+  /** What services carried; it says so until it is stored. */
+  sendCounts(counts: ServiceCount[]): void
   log(service: number, text: string): void
   close(): void
 }
@@ -42,6 +45,8 @@ export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdg
   let report: Partial<EdgeReport> = {}
   let paused = false
   const lines: LogLine[] = []
+  let waiting: ServiceCount[][] = []
+  let seq = 1
 
   const apply = async () => {
     if (paused) return
@@ -50,9 +55,21 @@ export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdg
     state = json as StateAnswer
     edge.report(state.revision, report)
   }
+  /** One at a time, as a real edge does. */
+  const sendCounts = () => {
+    const [counts] = waiting
+    const minute = Math.floor(Date.now() / 60_000)
+    if (counts) edge.send({ type: 'counts', ledger: epoch, seq, minute, counts })
+  }
+  const stored = (last: number) => {
+    if (last !== seq) return
+    seq++
+    waiting = waiting.slice(1)
+    sendCounts()
+  }
   const onHint = (hint: EdgeHint) => {
     if (hint.type === 'changed') return void apply()
-    if (hint.type !== 'watch') return
+    if (hint.type === 'counted') return stored(hint.seq)
     const fresh = hint.services.filter((id) => !watched.includes(id))
     watched = hint.services
     // As a real edge does: of a service that is watched anew, first the lines it kept.
@@ -86,6 +103,10 @@ export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdg
     sendPeers: (peers) => edge.send({ type: 'peers', peers }),
     sendTrouble: (service, trouble) =>
       edge.send({ type: 'backends', isFirst: false, backends: [{ service, trouble }] }),
+    sendCounts(counts) {
+      waiting.push(counts)
+      if (waiting.length === 1) sendCounts()
+    },
     log(service, text) {
       const number = lines.filter((line) => line.service === service).length + 1
       const line = { service, seq: lines.length + 1, number, text }

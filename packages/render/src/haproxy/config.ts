@@ -1,6 +1,7 @@
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
 import { renderBackends } from './backends.ts'
+import { renderCountsTable } from './counts.ts'
 import { renderDoor } from './door.ts'
 import { plainRoom, renderFrontends } from './frontends.ts'
 import { lanesOf, renderOnceFrontends } from './lanes.ts'
@@ -22,6 +23,7 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
   return [
     renderGlobal(options, paths, mark),
     renderDefaults(options, paths),
+    renderCountsTable(),
     renderDoor(options, paths),
     renderFrontends(options, paths),
     renderOnceFrontends(options, paths),

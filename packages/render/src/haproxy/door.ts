@@ -22,12 +22,15 @@ const CROWDED_SHARE = 10
 /** Of all connections; the rest is kept for the console. */
 const SERVICES_SHARE = 0.8
 
-/** @param room the connections that this frontend takes */
-export function renderSourceLimit(options: HaproxyOptions, room: number): string {
+/**
+ * @param room the connections that this frontend takes
+ * @param condition of sources that have networks; of one without, its own limit is the narrower one in any case
+ */
+export function renderSourceLimit(options: HaproxyOptions, room: number, condition = ''): string {
   const { connectionsPerSource } = options
   const network = connectionsPerSource * NETWORK_SHARE
   return `  tcp-request connection track-sc0 src,ipmask(32,64) table sources
-  tcp-request connection track-sc1 src,ipmask(32,48) table networks
+${`  tcp-request connection track-sc1 src,ipmask(32,48) table networks ${condition}`.trimEnd()}
   tcp-request connection set-var(sess.over) str(over) if { sc0_conn_cur gt ${connectionsPerSource} } or { sc1_conn_cur gt ${network} }
   tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + TOLD} } or { sc1_conn_cur gt ${network + TOLD} }
 ${renderCrowdLimit(options, `{ fe_conn gt ${Math.floor(room / 2)} }`)}`

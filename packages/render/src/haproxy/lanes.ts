@@ -1,3 +1,4 @@
+import { COUNTS_TABLE } from './counts.ts'
 import { logFormat } from './log-format.ts'
 import { renderLostAnswer } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
@@ -79,6 +80,11 @@ export function renderStreamNote(tracked = '', owned = tracked, member = MEMBER_
 /** Nobody signs in to what a direct request asks for. */
 const MEMBER_NOTE = `
   http-request set-var-fmt(txn.stream) %[var(txn.stream)],%[var(txn.member)] if { var(txn.member) -m found }`
+
+/** The request and all its bytes count for its service, also where a page of ours answers. */
+export function renderCount(condition = ''): string {
+  return `  http-request track-sc0 ${SERVICE} table ${COUNTS_TABLE} ${condition}`.trimEnd()
+}
 
 /** A lane is told the same fields of the line of the map, but where the service is. */
 const SERVICE = 'var(txn.route),field(1,|)'

@@ -37,7 +37,7 @@ export interface HaproxyOptions {
   ports: readonly PortSpan[]
   /** Of visitors of TCP services, at the same time; each takes two open files. */
   portConnections: number
-  /** How many of them may have their TLS end here, which takes two more. */
+  /** How many of them may have their TLS end here or come over IPv6, which takes two more. */
   tlsPortConnections: number
   /** Where the edge takes log lines, on 127.0.0.1. */
   logPort: number
@@ -78,7 +78,7 @@ export function haproxyPaths(directory: string) {
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>
 
 /** A way from one part of HAProxy to the next, through a socket that only HAProxy reaches. */
-export type Lane = 'h1' | 'h2' | 'once' | 'grpc' | 'drain' | 'port'
+export type Lane = 'h1' | 'h2' | 'once' | 'grpc' | 'drain' | 'port' | 'plain'
 
 /**
  * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does

@@ -1,3 +1,5 @@
+import { isIpv4 } from '@postern/net/ip'
+import { COUNTS_TABLE } from './counts.ts'
 import { renderBinds, renderCrowdLimit, renderSourceLimit } from './door.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, type PortSpan } from './options.ts'
@@ -16,26 +18,31 @@ export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>)
 
 /**
  * TCP services. The whole range is bound once, and the port that a visitor came to is looked up like the address of an
- * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates.
+ * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates. Over IPv6 every
+ * one takes it: 2.6 counts a connection in three tables at most, and here they are the limits of its source and of its
+ * network, and whose it is. Of IPv4 there is no network.
  */
 export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): string {
   const { ports, portConnections, tlsPortConnections } = options
   if (ports.length === 0) return ''
-  const binds = ports.map(({ from, to }) => renderBinds(options, from === to ? from : `${from}-${to}`, ''))
+  const binds = ports.map(({ from, to }) => renderSpan(options, from === to ? from : `${from}-${to}`))
   const tls = `ssl crt ${paths.certificate(0)} crt-list ${paths.certificateList}`
   return `frontend ports
   mode tcp
 ${binds.join('\n')}
   maxconn ${portConnections}
 ${renderLogged(options, paths, options.tunnelTimeout)}
-${renderSourceLimit(options, portConnections)}
+  acl is_ipv6 so_name -m str ${IPV6}
+${renderSourceLimit(options, portConnections, 'if is_ipv6')}
   tcp-request connection reject if { var(sess.over) -m found }
 ${renderLookup(paths, 'connection')}
   tcp-request connection silent-drop unless { var(sess.route) -m found }
   acl ends_tls var(sess.route),field(5,|) -m sub ${FLAGS.tls}
+  acl goes_on var(sess.route),field(5,|) -m sub ${FLAGS.tls}
+  acl goes_on so_name -m str ${IPV6}
   acl has_list var(sess.route),field(6,|) -m len gt 0
   acl is_refused var(txn.why) -m found
-${renderCrowdLimit(options, `ends_tls { fe_conn(ports_tls) gt ${Math.floor(tlsPortConnections / 2)} }`)}
+${renderCrowdLimit(options, `goes_on { fe_conn(ports_inside) gt ${Math.floor(tlsPortConnections / 2)} }`)}
 ${renderNames()}
   tcp-request content set-var(txn.list) var(sess.route),field(6,|)
   tcp-request content set-var(txn.verdict) lua.ip_verdict if has_list
@@ -49,21 +56,25 @@ ${renderNames()}
   tcp-request content track-sc2 var(txn.stream) table streams
   tcp-request content sc-set-gpt0(2) var(txn.id)
   # Those that are handed on are in the log from there.
-  tcp-request content set-log-level silent if ends_tls
-  tcp-request content lua.log_open unless ends_tls
-${renderTarget('unless ends_tls')}
+  tcp-request content set-log-level silent if goes_on
+  tcp-request content track-sc1 var(txn.id) table ${COUNTS_TABLE} unless goes_on
+  tcp-request content lua.log_open unless goes_on
+${renderTarget('unless goes_on')}
   use_backend inside_port if ends_tls
+  use_backend inside_plain if is_ipv6
   default_backend port
 
-frontend ports_tls
+frontend ports_inside
   mode tcp
   bind ${laneBind(options, 'port')} ${tls}
+  bind ${laneBind(options, 'plain')}
   maxconn ${tlsPortConnections}
 ${renderLogged(options, paths, options.timeouts.head)}
 ${renderFailedHandshake(options, paths)}
 ${renderLookup(paths, 'session')}
   tcp-request session reject unless { var(sess.route) -m found }
 ${renderNames()}
+  tcp-request content track-sc0 var(txn.id) table ${COUNTS_TABLE}
   tcp-request content lua.log_open
 ${renderTarget()}
   default_backend port
@@ -73,10 +84,27 @@ backend port
 ${renderPatience(options)}
   server target 0.0.0.0:0
 
-backend inside_port
+${renderInside(options, 'port')}
+${renderInside(options, 'plain')}`
+}
+
+/** What the binds for IPv6 are called. */
+const IPV6 = 'ipv6'
+
+function renderSpan(options: HaproxyOptions, ports: number | string): string {
+  const of = (isWanted: (address: string) => boolean) => ({
+    ...options,
+    addresses: options.addresses.filter(isWanted),
+  })
+  const [ipv4, ipv6] = [of(isIpv4), of((address) => !isIpv4(address))]
+  return [renderBinds(ipv4, ports, ''), renderBinds(ipv6, ports, `name ${IPV6}`)].filter(Boolean).join('\n')
+}
+
+function renderInside(options: HaproxyOptions, lane: 'port' | 'plain'): string {
+  return `backend inside_${lane}
   mode tcp
 ${renderPatience(options)}
-  server inside ${laneServer(options, 'port')}
+  server inside ${laneServer(options, lane)}
 `
 }
 

@@ -1,4 +1,4 @@
-import { NODE, renderStreamNote } from './lanes.ts'
+import { NODE, renderCount, renderStreamNote } from './lanes.ts'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, OWN_HOST } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
@@ -138,6 +138,7 @@ export function renderDirect(paths: HaproxyPaths): string {
   http-request set-var(txn.direct) bool(true) if is_open is_repeatable has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_down
   acl is_direct var(txn.direct) -m found
   http-request set-log-level info if is_direct
+${renderCount('if is_direct')}
 ${renderStreamNote('if is_direct', 'if is_direct', '')}
   http-request allow if is_direct`
 }
@@ -152,6 +153,7 @@ export function renderRouting(paths: HaproxyPaths): string {
   http-request lua.compare_spellings if is_odd is_short
   ${renderReturn(paths, 'unknown')} unless { var(txn.route) -m found }
   http-request set-log-level info
+${renderCount()}
   http-request set-var(txn.flags) var(txn.route),field(5,|)
   http-request set-var(txn.list) var(txn.route),field(6,|)
 ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}

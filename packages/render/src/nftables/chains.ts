@@ -24,6 +24,7 @@ export function chainsOf(plan: FirewallPlan): Chain[] {
     ...visitorChains('prerouting', `iifname != "${plan.interface}" fib daddr type local`),
     ...visitorChains('output', 'fib daddr type local'),
     ...loopbackChains(),
+    ...answerChains(),
   ]
 }
 
@@ -108,9 +109,21 @@ function visitorChains(hook: string, visitor: string): Chain[] {
     ...refuse('ip saddr', 'refused4', 'udp dport @limited udp dport . ip saddr != @allowed4'),
     ...refuse('ip6 saddr', 'refused6', 'udp dport @limited udp dport . ip6 saddr != @allowed6'),
   ]
-  const ways = [`${visitor} dnat ip to udp dport map @udp4`, `${visitor} dnat ip6 to udp dport map @udp6`]
+  // On its way to a program of this machine a packet comes by twice.
+  const once = hook === 'prerouting' ? `iifname != "lo" ${asks}` : asks
+  const counts = [
+    `${once} meta nfproto ipv4 counter name udp dport map @in4`,
+    `${once} meta nfproto ipv6 counter name udp dport map @in6`,
+  ]
+  // Only the first packet of a flow comes here.
+  const ways = [
+    `${visitor} meta nfproto ipv4 counter name udp dport map @flows4`,
+    `${visitor} meta nfproto ipv6 counter name udp dport map @flows6`,
+    `${visitor} dnat ip to udp dport map @udp4`,
+    `${visitor} dnat ip6 to udp dport map @udp6`,
+  ]
   return [
-    filterOf(hook, DESTINATION_NAT - 10, lists, `${hook}_lists`),
+    filterOf(hook, DESTINATION_NAT - 10, [...lists, ...counts], `${hook}_lists`),
     translationOf(hook, DESTINATION_NAT, ways, `${hook}_udp`),
   ]
 }
@@ -125,5 +138,19 @@ function loopbackChains(): Chain[] {
   return [
     filterOf('prerouting', RAW, arriving, 'prerouting_loopback'),
     filterOf('postrouting', SOURCE_NAT + 10, leaving, 'postrouting_loopback'),
+  ]
+}
+
+/**
+ * Answers are counted while they still come from the target: on their way out, or where the visitor is on this machine
+ * and they come from elsewhere, on their way in. A packet that does both has been translated by then.
+ */
+function answerChains(): Chain[] {
+  const counts = FROM_TARGET.map(
+    (answer, index) => `${answer} counter name ct original proto-dst map @${index === 0 ? 'out4' : 'out6'}`,
+  )
+  return [
+    filterOf('postrouting', SOURCE_NAT - 10, counts, 'postrouting_counts'),
+    filterOf('input', FILTER + 5, counts, 'input_counts'),
   ]
 }

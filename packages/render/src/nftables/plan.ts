@@ -2,7 +2,7 @@ import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import { type Cidr, containsIp, findCidrs, formatCidr, mergeCidrs } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { NOT_THE_INTERNET } from '@postern/net/special'
-import { planUdp, UDP_SET_TYPES, type UdpService } from './udp.ts'
+import { planCounters, planUdp, UDP_SET_TYPES, type UdpService } from './udp.ts'
 
 /** The name of the sets, and what is in them: addresses or networks in their one spelling, no overlaps. */
 export const SET_TYPES = {
@@ -23,6 +23,8 @@ export interface FirewallPlan {
   interface: string
   httpsPort: number
   sets: Record<SetName, string[]>
+  /** Named, as they have to be there before an element leads to them. */
+  counters: string[]
 }
 
 export interface FirewallInput {
@@ -62,6 +64,7 @@ export function planFirewall(input: FirewallInput): FirewallPlan {
       private6: mergeNetworks(shut, 6),
       ...planUdp(input.udp),
     },
+    counters: planCounters(input.udp),
   }
 }
 

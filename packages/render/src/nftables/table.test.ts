@@ -59,6 +59,7 @@ function inForce(text: string): ObservedTable {
       }
     }),
     sets: Object.fromEntries(sets.map(([, name, elements]) => [name, elements?.split(', ') ?? []])),
+    counters: [...text.matchAll(/^ {2}counter (\w+)/gm)].map(([, name = '']) => name),
   }
 }
 
@@ -98,6 +99,30 @@ describe('the change', () => {
     ['a set is gone', { ...present, sets: { internet4: [] } }],
   ])('replaces the table in one transaction when %s', (_, observed) => {
     expect(renderFirewall(wanted, observed)).toMatch(/^delete table inet postern\ntable inet postern \{/)
+  })
+
+  test('makes a counter before something leads to it, and removes it after', () => {
+    const udp = (id: number) => ({
+      id,
+      port: 32_660,
+      target4: '10.64.0.2 . 53',
+      target6: undefined,
+      lists: { allowed: [], blocked: [] },
+    })
+    const of = (id: number) =>
+      planFirewall({ interface: 'postern0', httpsPort: 443, settings, peers: [], udp: [udp(id)] })
+    const lines = renderFirewall(of(6), inForce(renderFirewall(of(5), undefined))).split('\n')
+    const at = (line: string) => {
+      expect(lines).toContain(line)
+      return lines.indexOf(line)
+    }
+    expect(at('add counter inet postern s6_in4')).toBeLessThan(
+      at('add element inet postern in4 { 32660 : s6_in4 }'),
+    )
+    expect(at('delete element inet postern in4 { 32660 : s5_in4 }')).toBeLessThan(
+      at('delete counter inet postern s5_in4'),
+    )
+    expect(renderFirewall(of(6), inForce(renderFirewall(of(6), undefined)))).toBe('')
   })
 
   test('replaces the table when the port of HTTPS is another one', () => {

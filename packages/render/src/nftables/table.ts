@@ -7,13 +7,20 @@ export interface ObservedTable {
   /** `name hook priority policy`, and the comments of its rules in order; a rule without one counts as ''. */
   chains: { head: string; comments: string[] }[]
   sets: Partial<Record<SetName, string[]>>
+  counters: string[]
 }
 
 /** What `nft -f` shall do, as one transaction, so that the table is as planned; empty when it is. */
 export function renderFirewall(plan: FirewallPlan, observed: ObservedTable | undefined): string {
   if (!observed) return renderTable(plan)
   if (!isFrameRight(plan, observed)) return renderFreshTable(plan)
-  return SET_NAMES.map((name) => renderSetChange(plan, name, observed.sets[name] ?? [])).join('')
+  const changes = SET_NAMES.map((name) => renderSetChange(plan, name, observed.sets[name] ?? []))
+  const [wanted, present] = [new Set(plan.counters), new Set(observed.counters)]
+  return [
+    ...[...wanted.difference(present)].map((name) => `add counter inet ${plan.table} ${name}\n`),
+    ...changes,
+    ...[...present.difference(wanted)].map((name) => `delete counter inet ${plan.table} ${name}\n`),
+  ].join('')
 }
 
 /** Replaces a table that cannot be mended, in one transaction. */
@@ -27,12 +34,14 @@ function renderTable(plan: FirewallPlan): string {
     return `  ${kindOf(name)} ${name} { ${SET_TYPES[name]}${elements}; }\n`
   })
   const notes = Object.entries(REFUSED_SETS).map(([name, type]) => `  set ${name} { ${type}; }\n`)
+  const counters = plan.counters.map((name) => `  counter ${name} { packets 0 bytes 0; }\n`)
   const chains = chainsOf(plan).map((chain) => {
     const head = `type ${chain.type} hook ${chain.hook} priority ${chain.priority}; policy accept;`
     const rules = chain.rules.map((rule) => `    ${rule} comment "${markOf(rule)}"\n`)
     return `  chain ${chain.name} {\n    ${head}\n${rules.join('')}  }\n`
   })
-  return `table inet ${plan.table} {\n${sets.join('')}${notes.join('')}${chains.join('')}}\n`
+  const head = [...counters, ...sets, ...notes].join('')
+  return `table inet ${plan.table} {\n${head}${chains.join('')}}\n`
 }
 
 /** How a rule is known again (FNV-1a): nft prints rules in words of its own, which differ between versions. */

@@ -3,6 +3,7 @@ import { containsIp, findCidr, formatCidr } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { type ParsedLists, parseLists } from '../haproxy/maps/lists.ts'
 import type { ResolvedPortRoute } from '../resolved-route.ts'
+import { COUNTER_MAP_TYPES, COUNTER_MAPS, counterName } from './counters.ts'
 
 /**
  * UDP services, which the kernel carries: `udp4` and `udp6` say where each public port leads, `targets` are those
@@ -18,6 +19,7 @@ export const UDP_SET_TYPES = {
   allowed4: 'type inet_service . ipv4_addr; flags interval',
   allowed6: 'type inet_service . ipv6_addr; flags interval',
   limited: 'type inet_service',
+  ...COUNTER_MAP_TYPES,
 } as const
 /**
  * Whom the lists turned away: the kernel notes each source and port once a minute, for the log. They are no part of
@@ -81,17 +83,34 @@ export function planUdp(services: readonly UdpService[]): Record<UdpSetName, str
     allowed4: [],
     allowed6: [],
     limited: [],
+    in4: [],
+    in6: [],
+    out4: [],
+    out6: [],
+    flows4: [],
+    flows6: [],
   }
-  for (const { port, target4, target6, lists } of services) {
+  for (const { id, port, target4, target6, lists } of services) {
     if (target4) elements.udp4.push(`${port} : ${target4}`)
     if (target6) elements.udp6.push(`${port} : ${target6}`)
     for (const list of ['blocked', 'allowed'] as const)
       for (const cidr of lists[list])
         elements[`${list}${cidr.base.family}`].push(`${port} . ${formatCidr(cidr)}`)
+    for (const map of countersOf({ target4, target6 }))
+      elements[map].push(`${port} : ${counterName(id, map)}`)
     if (lists.allowed.length > 0) elements.limited.push(String(port))
   }
   // Services may share one.
   elements.targets4 = [...new Set(services.flatMap(({ target4 }) => target4 ?? []))]
   elements.targets6 = [...new Set(services.flatMap(({ target6 }) => target6 ?? []))]
   return elements
+}
+
+/** The names of the counters that services need. */
+export function planCounters(services: readonly UdpService[]): string[] {
+  return services.flatMap((service) => countersOf(service).map((map) => counterName(service.id, map)))
+}
+
+function countersOf({ target4, target6 }: Pick<UdpService, 'target4' | 'target6'>) {
+  return COUNTER_MAPS.filter((map) => (map.endsWith('4') ? target4 : target6))
 }

@@ -2,14 +2,17 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { PartState, Problem } from '@postern/contract/edge'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
+import type { Read } from '../../counts/reading.ts'
 import { createApply } from './apply.ts'
 import { createMapFiles } from './files/map-files.ts'
 import { createLogListener, type HaproxyLogs } from './logs/listener.ts'
 import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
 import { createConverger, startFromFiles } from './process/converge.ts'
 import { createHealth } from './process/health.ts'
+import { createLeavers } from './process/leavers.ts'
 import { createHaproxyProcess } from './process/process.ts'
 import { findProxyUser } from './process/running.ts'
+import { readCounts } from './runtime/counts.ts'
 import { openHaproxySocket } from './runtime/socket.ts'
 
 export interface HaproxyDriver {
@@ -30,10 +33,18 @@ export interface HaproxyDriver {
   /** Nodes that are `down` are answered for by our own page. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
   logs: HaproxyLogs
+  counts: HaproxyCounts
   /** Stops listening for log lines; HAProxy goes on. */
   close(): Promise<void>
   /** Ends HAProxy and all its connections. */
   stop(): Promise<void>
+}
+
+/** What services carried, as the processes of HAProxy have counted it. */
+export interface HaproxyCounts {
+  reads(): Read[]
+  /** Who takes the last look at a process before it ends. */
+  onLast(countLast: (read: Read) => Promise<void>): void
 }
 
 /** HAProxy as one part of the data plane. Nothing is touched before the first call. */
@@ -41,12 +52,15 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const paths = haproxyPaths(options.directory)
   const socket = openHaproxySocket(paths.socket)
   const mapFiles = createMapFiles(paths)
+  let countLast = async (_: Read) => {}
+  const leavers = createLeavers({ socketPath: paths.socket, countLast: (read) => countLast(read) })
   const haproxy = createHaproxyProcess(
     options.exec,
     paths,
     socket,
     options.unit ?? 'postern-haproxy',
     mapFiles.write,
+    leavers,
   )
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
@@ -88,6 +102,12 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
 
   return {
     logs: listener.logs,
+    counts: {
+      reads: () => [...leavers.reads(), () => readCounts(socket.send)],
+      onLast(listener) {
+        countLast = listener
+      },
+    },
     needsAnotherApply,
     heldPorts,
     state: health.state,

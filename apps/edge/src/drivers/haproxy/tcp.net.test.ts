@@ -260,7 +260,7 @@ test('an idle connection may be silent for an hour, also when one side has finis
   const part = (name: string) => config.split(/^(?=frontend|backend)/m).find((each) => each.startsWith(name))
   expect(part('frontend ports\n')).toMatch(/timeout client 3600s\n {2}timeout client-fin 3600s/)
   // From the end of the TLS hello on, what the backend says counts.
-  expect(part('frontend ports_tls\n')).toMatch(/timeout client 10s\n {2}timeout client-fin 3600s/)
+  expect(part('frontend ports_inside\n')).toMatch(/timeout client 10s\n {2}timeout client-fin 3600s/)
   for (const name of ['backend port\n', 'backend inside_port\n'])
     expect(part(name)).toMatch(/timeout server 3600s\n {2}timeout server-fin 3600s\n {2}timeout tunnel 3600s/)
 })

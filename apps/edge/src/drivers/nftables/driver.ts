@@ -5,7 +5,9 @@ import { type FirewallPlan, planFirewall, tableOf } from '@postern/render/nftabl
 import { type ObservedTable, renderFirewall, renderFreshTable } from '@postern/render/nftables/table'
 import { UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
+import type { Reading } from '../../counts/reading.ts'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
+import { createCountReader } from './counts.ts'
 import { endFlows } from './flows.ts'
 import { countBytes, enableForwarding, routeToLoopback } from './forwarding.ts'
 import { mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
@@ -41,6 +43,8 @@ export interface NftablesDriver {
   isAsLeft(): Promise<boolean>
   /** As the last apply found them. */
   facts(): UdpFacts
+  /** What UDP services carried; undefined where there is no table of ours. */
+  readCounts(): Promise<Reading | undefined>
   remove(): Promise<void>
 }
 
@@ -49,6 +53,7 @@ const ABSENT = /no such file or directory/i
 
 export function createNftables(options: NftablesOptions): NftablesDriver {
   const { exec } = options
+  const counts = createCountReader(async () => await listTable(options))
   // The first apply also ends flows that a previous edge process did not come to.
   let checksAllFlows = true
   let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
@@ -60,7 +65,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       // Nobody knows where they lead just now.
       known = wanted.udp ? facts : { ...known, held: facts.held }
       const observed = await observeTable(options)
-      const plan = planFor(options, wanted, services, observed)
+      const plan = counts.keepUnread(planFor(options, wanted, services, observed), observed)
       // Former targets stay until no flow leads to them: an edge that is killed in between finds them.
       const changed = await makeTable(options, withFormerTargets(plan, observed), observed)
       const failure = wanted.udp && (await endTheirFlows(plan, observed, services))
@@ -78,6 +83,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       )
     },
     facts: () => known,
+    readCounts: counts.read,
     async remove() {
       const table = tableOf(options.interface)
       await routeToLoopback(exec, false)
@@ -121,7 +127,11 @@ function planFor(
   const plan = planFirewall({ ...options, ...wanted, udp: services })
   if (wanted.udp) return plan
   const present = UDP_SET_NAMES.map((name) => [name, observed?.sets[name] ?? []])
-  return { ...plan, sets: { ...plan.sets, ...Object.fromEntries(present) } }
+  return {
+    ...plan,
+    sets: { ...plan.sets, ...Object.fromEntries(present) },
+    counters: observed?.counters ?? [],
+  }
 }
 
 /** @returns the table as it is then in force */
@@ -163,9 +173,14 @@ async function letForward(
 }
 
 async function observeTable(options: NftablesOptions): Promise<ObservedTable | undefined> {
+  const json = await listTable(options)
+  return json === undefined ? undefined : parseTable(json)
+}
+
+async function listTable(options: NftablesOptions): Promise<string | undefined> {
   const table = ['inet', tableOf(options.interface)]
   const { code, stdout, stderr } = await options.exec.run('nft', ['-j', 'list', 'table', ...table], TIMEOUT)
-  if (code === 0) return parseTable(stdout)
+  if (code === 0) return stdout
   if (ABSENT.test(stderr)) return undefined
   throw errorFrom('nft', stderr)
 }

@@ -14,8 +14,8 @@ const Part = z.union([
 ])
 type Part = z.infer<typeof Part>
 const Concat = z.object({ concat: z.array(Part) })
-/** An element of a set, or one of a map with where it leads. */
-const Element = z.union([Part, Concat, z.tuple([Part, Concat])])
+/** An element of a set, or one of a map with where it leads, or the name of its counter. */
+const Element = z.union([Part, Concat, z.tuple([Part, z.union([Concat, z.string()])])])
 type Element = z.infer<typeof Element>
 
 const Chain = z.object({
@@ -37,6 +37,8 @@ const Noted = z.array(
     elem: z.object({ val: z.object({ concat: z.tuple([z.number(), z.string()]) }), expires: z.number() }),
   }),
 )
+const Counter = z.object({ name: z.string(), packets: z.number(), bytes: z.number() })
+export type NftCounter = z.infer<typeof Counter>
 const Listing = z.object({
   nftables: z.array(
     z.object({
@@ -44,6 +46,8 @@ const Listing = z.object({
       rule: z.optional(Rule),
       set: z.optional(NftSet),
       map: z.optional(NftSet),
+      counter: z.optional(Counter),
+      table: z.optional(z.object({ handle: z.number() })),
     }),
   ),
 })
@@ -62,7 +66,14 @@ export function parseTable(json: string): ObservedTable {
     const name = SET_NAMES.find((each) => each === set?.name)
     if (name && set) sets[name] = spell(name, Elements.parse(set.elem ?? []))
   }
-  return { chains, sets }
+  return { chains, sets, counters: nftables.flatMap(({ counter }) => counter?.name ?? []) }
+}
+
+/** The handle tells a table from a later one of the same name. @throws SyntaxError or ZodError */
+export function parseCounters(json: string): { handle: number; counters: NftCounter[] } {
+  const { nftables } = Listing.parse(JSON.parse(json))
+  const [handle = 0] = nftables.flatMap(({ table }) => table?.handle ?? [])
+  return { handle, counters: nftables.flatMap(({ counter }) => counter ?? []) }
 }
 
 /** @throws SyntaxError or ZodError when the text is something else. */
@@ -106,7 +117,8 @@ const NETWORKS = /^(tunnel|private)[46]$/
 /** @returns more than one for a range */
 function spellElement(element: Element): string[] {
   if (Array.isArray(element)) {
-    const [[key], [target]] = [spellPart(element[0]), spellConcat(element[1])]
+    const [start, end] = element
+    const [[key], [target]] = [spellPart(start), typeof end === 'string' ? [end] : spellConcat(end)]
     return [`${key} : ${target}`]
   }
   return typeof element === 'object' && 'concat' in element ? spellConcat(element) : spellPart(element)

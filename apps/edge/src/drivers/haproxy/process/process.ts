@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Exec } from '@postern/host/exec'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { HaproxySocket } from '../runtime/socket.ts'
+import type { Leavers } from './leavers.ts'
 import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 
 /** HAProxy does not run as wanted; `message` is for people, `output` is what HAProxy wrote. */
@@ -47,6 +48,7 @@ export function createHaproxyProcess(
   socket: HaproxySocket,
   unit: string,
   prepareFiles: () => Promise<void>,
+  leavers: Leavers,
 ): HaproxyProcess {
   let starts = 0
   // Those that have handed over and only finish their connections: they stand in nobody's way.
@@ -70,6 +72,7 @@ export function createHaproxyProcess(
       await rm(paths.output, { force: true })
       // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
       if (!old) await end(await listOwnProcesses(paths.config), paths.config)
+      const handedOver = old && (await leavers.hold())
       const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
       starts++
       const parent = await exec.startDetached(
@@ -82,12 +85,18 @@ export function createHaproxyProcess(
         },
       )
       if (old) mayHaveOthers = true
-      const running = await untilAnswering({ paths, socket, mark, parent, old })
+      let running: RunningHaproxy | undefined
+      try {
+        running = await untilAnswering({ paths, socket, mark, parent, old })
+      } finally {
+        handedOver?.(running !== undefined)
+      }
       if (old) draining.add(old.pid)
       return running
     },
     async endOthers(pid) {
       if (!mayHaveOthers) return
+      await leavers.dismiss()
       const others = (await listOwnProcesses(paths.config)).filter((each) => each !== pid)
       await end(others, paths.config)
       mayHaveOthers = false

@@ -109,7 +109,7 @@ function parseSessions(text: string): Session[] {
 
 /** By the two ports and the visitor the table knows connections of TCP services. */
 function portKey(session: string): string | undefined {
-  const to = /^ {2}frontend=ports(?:_tls)? .* addr=\S+:(\d+)$/m.exec(session)?.[1]
+  const to = /^ {2}frontend=ports(?:_inside)? .* addr=\S+:(\d+)$/m.exec(session)?.[1]
   const [, address, from] = / source=(\S+):(\d+)$/m.exec(session) ?? []
   return to && from && `${to}-${from},${address}`
 }
