@@ -6,6 +6,7 @@ import { measureLists } from './groups/lists.ts'
 import { measureLog } from './groups/log.ts'
 import { measureBesideNginx } from './groups/nginx.ts'
 import { measureProxy } from './groups/proxy.ts'
+import { measureFigures } from './groups/service-figures.ts'
 import { measureState } from './groups/state.ts'
 import { measureStream } from './groups/stream.ts'
 import { measureTransfers } from './groups/transfer.ts'
@@ -27,7 +28,9 @@ async function measureServers(effort: Effort, say: (line: string) => void): Prom
     say('Asking for the state …')
     const state = await measureState(servers, effort)
     say('Following figures …')
-    return [...lists, ...state, ...(await measureStream(servers, effort))]
+    const stream = await measureStream(servers, effort)
+    say('Counting …')
+    return [...lists, ...state, ...stream, ...(await measureFigures(servers, effort))]
   } finally {
     await servers.close()
   }

@@ -182,7 +182,8 @@ async function world() {
     names: (await show(`ssl crt-list ${paths.certificateList}`)).map((line) => line.replace(/:\d+ /, ' ')),
     certificates: await show('ssl cert'),
     peers: lines(await lab.must('wg', 'showconf', lab.interface)),
-    table: await lab.must('nft', 'list', 'ruleset'),
+    // The counters of a former service stay until somebody has read them.
+    table: (await lab.must('nft', 'list', 'ruleset')).replace(/\tcounter s\d+_\w+ \{[^}]*\}\n\n/g, ''),
     files: lines(readFileSync(paths.certificateList, 'utf8')),
   }
 }
