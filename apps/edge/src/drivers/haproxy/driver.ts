@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { PartState, Problem } from '@postern/contract/edge'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
 import type { Read } from '../../counts/reading.ts'
+import { createQueue } from '../../queue.ts'
 import { createApply } from './apply.ts'
 import { createMapFiles } from './files/map-files.ts'
 import { createLogListener, type HaproxyLogs } from './logs/listener.ts'
@@ -123,25 +124,4 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
 async function readMark(paths: HaproxyPaths): Promise<string | undefined> {
   if (!existsSync(paths.config)) return undefined
   return /^ {2}description (\S+)$/m.exec(await readFile(paths.config, 'utf8'))?.[1]
-}
-
-/** One at a time, in the order of the calls. */
-interface Queue {
-  run<T>(task: () => Promise<T>): Promise<T>
-  isBusy(): boolean
-}
-
-function createQueue(): Queue {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
-  return {
-    run(task) {
-      waiting++
-      const turn = last.then(task).finally(() => waiting--)
-      // The caller gets the error; the next in line only waits for the end.
-      last = turn.catch(() => undefined)
-      return turn
-    },
-    isBusy: () => waiting > 0,
-  }
 }
