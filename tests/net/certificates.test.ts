@@ -162,7 +162,10 @@ const MANY = 60
 
 test('many at once all become valid, no more than 20 at a time, while other changes are live at once', async () => {
   const pid = installation.haproxyPid()
-  for (let n = 0; n < MANY; n++) await createDomain(`many${n}.test`)
+  let created = 0
+  const creating = (async () => {
+    for (; created < MANY; created++) await createDomain(`many${created}.test`)
+  })()
   let most = 0
   const waits: number[] = []
   await until(
@@ -171,13 +174,17 @@ test('many at once all become valid, no more than 20 at a time, while other chan
       const domains = await call<Domain[]>('GET', '/api/domains?search=many')
       const open = domains.filter(({ certificate: { step } }) => step !== null && step !== 'queued')
       most = Math.max(most, open.length)
-      if (domains.every(({ certificate }) => certificate.kind === 'certbot' && certificate.step === null))
+      if (
+        created === MANY &&
+        domains.every(({ certificate }) => certificate.kind === 'certbot' && certificate.step === null)
+      )
         return true
       waits.push(await timeOfChange())
       return false
     },
     { timeoutMs: 600_000 },
   )
+  await creating
   waits.sort((a, b) => a - b)
   process.stdout.write(
     `${MANY} certificates: at most ${most} open; other changes live in ${waits.map(Math.round)} ms\n`,

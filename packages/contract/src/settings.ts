@@ -116,6 +116,10 @@ const Environment = z.object({
   ),
   POSTERN_ACME_EAB_KID: z._default(z.nullable(z.string().check(z.minLength(1), z.maxLength(500))), null),
   POSTERN_ACME_EAB_HMAC: z._default(z.nullable(acmeSecret), null),
+  POSTERN_ACME_EAB_HMAC_FILE: z._default(
+    z.nullable(z.string().check(z.startsWith('/', 'must be an absolute path'))),
+    null,
+  ),
   POSTERN_ACME_PROFILE: z._default(
     z.nullable(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be the name of a profile'))),
     null,
@@ -180,8 +184,14 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
 
 /** Of an account that is at the authority already. */
 function withWholeBinding(settings: Settings): Settings {
-  const { POSTERN_ACME_EAB_KID: kid, POSTERN_ACME_EAB_HMAC: hmac } = settings
-  if ((kid === null) === (hmac === null)) return settings
+  const {
+    POSTERN_ACME_EAB_KID: kid,
+    POSTERN_ACME_EAB_HMAC: hmac,
+    POSTERN_ACME_EAB_HMAC_FILE: file,
+  } = settings
+  if (hmac !== null && file !== null)
+    throw new SettingsError('Set POSTERN_ACME_EAB_HMAC or POSTERN_ACME_EAB_HMAC_FILE, not both')
+  if ((kid === null) === ((hmac ?? file) === null)) return settings
   throw new SettingsError('POSTERN_ACME_EAB_KID and POSTERN_ACME_EAB_HMAC belong together: set both or none')
 }
 

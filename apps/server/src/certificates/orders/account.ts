@@ -1,8 +1,9 @@
 import { createPrivateKey } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import type { Context } from '../../context.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
-import { type AcmeClient, createAcmeClient } from '../acme/client.ts'
+import { type AcmeClient, type Binding, createAcmeClient } from '../acme/client.ts'
 import { createCertificateKey } from '../acme/csr.ts'
 import type { AcmeHttp } from '../acme/http.ts'
 
@@ -41,7 +42,7 @@ export function createAccounts(context: Context, http: AcmeHttp): Accounts {
     const client = createAcmeClient({ http, directory, key: createPrivateKey(await openKey()), clock })
     const kept = await findAccount()
     if (kept?.email === email) return { client, account: kept.url }
-    const account = kept?.url ?? (await client.register({ email, binding: bindingOf(context) }))
+    const account = kept?.url ?? (await client.register({ email, binding: await findBinding(context) }))
     if (kept) await client.updateContact(account, email)
     await putSettings(db, { [accountName]: JSON.stringify({ url: account, email }) })
     return { client, account }
@@ -67,7 +68,9 @@ export function createAccounts(context: Context, http: AcmeHttp): Accounts {
   }
 }
 
-function bindingOf({ config }: Context) {
-  const { POSTERN_ACME_EAB_KID: kid, POSTERN_ACME_EAB_HMAC: secret } = config.settings
-  return kid !== null && secret !== null ? { kid, secret } : null
+async function findBinding({ config }: Context): Promise<Binding | null> {
+  const { POSTERN_ACME_EAB_KID: kid, POSTERN_ACME_EAB_HMAC: hmac } = config.settings
+  const file = config.settings.POSTERN_ACME_EAB_HMAC_FILE
+  if (kid === null) return null
+  return { kid, secret: hmac ?? (file === null ? '' : (await readFile(file, 'utf8')).trim()) }
 }

@@ -1,17 +1,18 @@
-import type { Context } from '../../context.ts'
+import type { LiveBus } from '../../changes/live.ts'
 import { EdgeNotReadyError } from './problems.ts'
 
 const TIMEOUT = 60_000
+
+interface Parts {
+  bus: Pick<LiveBus, 'listen'>
+  edges: { views(): readonly { applied: number }[] }
+}
 
 /**
  * Resolves when every edge that is connected has this revision in force.
  * @throws EdgeNotReadyError after a minute, or the signal's reason
  */
-export function whenApplied(
-  { bus, edges }: Pick<Context, 'bus' | 'edges'>,
-  revision: number,
-  signal: AbortSignal,
-) {
+export function whenApplied({ bus, edges }: Parts, revision: number, signal: AbortSignal) {
   return new Promise<void>((resolve, reject) => {
     const isThere = () => {
       const views = edges.views()

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import {
   type AnsweringEdge,
   answerChallenges,
@@ -201,6 +202,31 @@ test('changing to self-signed in the middle ends the order, and so does deleting
   expect(sections.certificates.flatMap(({ domains }) => domains)).toEqual(['one.example.com'])
 })
 
+test('sixty at once never keep the server from anything else for long, and no more than 20 are open', async () => {
+  let [longest, most, last] = [0, 0, process.threadCpuUsage()]
+  // Of this thread alone: what else the machine does must not count.
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(last)
+    last = process.threadCpuUsage()
+    longest = Math.max(longest, (user + system) / 1000)
+  }, 1)
+  const ids: number[] = []
+  for (let n = 0; n < 60; n++) ids.push(await create(`many${n}.example.com`))
+  await until('all to be valid', async () => {
+    const rows = await orders()
+    most = Math.max(most, rows.filter(({ step }) => step !== null && step !== 'queued').length)
+    return rows.every(
+      ({ step, problem, directory }) => step === null && problem === null && directory !== null,
+    )
+  })
+  clearInterval(timer)
+  process.stdout.write(`60 certificates: at most ${most} open, ${longest.toFixed(1)} ms at a stretch\n`)
+  for (const id of ids) expect(await read(id)).toMatchObject(VALID)
+  expect(most).toBeLessThanOrEqual(20)
+  // 50 ms, five times.
+  expect(longest).toBeLessThan(250)
+})
+
 describe('renewal', () => {
   test('comes at two thirds of the life, and one that fails leaves the running certificate', async () => {
     const id = await create('app.example.com')
@@ -303,7 +329,9 @@ describe('an authority', () => {
       expect(failed).toMatchObject({ status: 'valid', issuer })
       expect((await shown('move.example.com')).serialNumber).toBe(first.serialNumber)
       await stop({ keepData: true })
-      const binding = { POSTERN_ACME_EAB_KID: 'kid-1', POSTERN_ACME_EAB_HMAC: EAB_SECRET }
+      const file = `${dataDir}/hmac`
+      writeFileSync(file, `${EAB_SECRET}\n`)
+      const binding = { POSTERN_ACME_EAB_KID: 'kid-1', POSTERN_ACME_EAB_HMAC_FILE: file }
       await start({ dataDir, settings: { ...settings, ...binding, POSTERN_ACME_EMAIL: 'ops@example.com' } })
       await client.post(`/api/domains/${id}/certificate/retry`)
       await until(

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { cleanWords, readProblem, readRetryAfter } from './errors.ts'
+
+const NOW = Date.parse('2026-11-22T00:00:00.000Z')
+
+test.each([
+  ['120', 120_000],
+  ['Sun, 22 Nov 2026 01:00:00 GMT', 3_600_000],
+  ['Sat, 21 Nov 2026 00:00:00 GMT', 0],
+  ['999999999', 7 * 86_400_000],
+  ['soon', undefined],
+  [undefined, undefined],
+])('Retry-After: %s', (header, wait) => {
+  expect(readRetryAfter(header, NOW)).toBe(wait)
+})
+
+test("an authority's words are one bounded line that cannot deceive", () => {
+  expect(cleanWords('a\r\n\u0000 b\u202Ec\u200B d')).toBe('a b c d')
+  expect(cleanWords('x'.repeat(10_000))).toHaveLength(500)
+})
+
+test('of several parts of a problem the first is told too', () => {
+  const type = 'urn:ietf:params:acme:error:compound'
+  expect(readProblem({ type, detail: 'Two names failed', subproblems: [{ detail: 'CAA of b' }] })).toEqual({
+    type: 'compound',
+    detail: 'Two names failed CAA of b',
+  })
+  expect(readProblem({ type: 'about:blank' })).toEqual({
+    type: 'other',
+    detail: 'The certificate authority gave no reason',
+  })
+})
