@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
@@ -163,4 +164,37 @@ describe('the form of an HTTP service', () => {
       .waitFor()
     await visit.close()
   })
+})
+
+it('a domain shows who came, and ends the sessions of a person', async () => {
+  const form = { domain: 'came.example.com', skipValidation: true, authentication: true }
+  const { json } = await site.api.call('POST', '/api/domains', {
+    ...form,
+    allowedEmails: ['ann@example.com'],
+  })
+  const { id } = json as { id: number }
+  const database = new DatabaseSync(site.paths.database)
+  const insert = database.prepare(
+    'INSERT INTO sign_ins (domain_id, email, address, outcome, at) VALUES (?, ?, ?, ?, ?)',
+  )
+  const at = new Date().toISOString()
+  insert.run(id, 'ann@example.com', '192.0.2.7', 'signed-in', at)
+  insert.run(id, 'eve@example.com', '2001:db8::7', 'refused', at)
+  const entry = () => database.prepare('SELECT id FROM domain_members WHERE domain_id = ?').get(id)
+  const before = entry()
+  const visit = await site.open('/domains')
+  const { page } = visit
+  await page.getByRole('button', { name: 'Services of came.example.com' }).click()
+  const record = page.getByRole('region', { name: 'Sign-ins of came.example.com' })
+  await record.getByText('2001:db8::7').waitFor()
+  await expect(record.getByText('Refused')).toHaveCount(1)
+  await expect(record.getByRole('button', { name: 'Actions for eve@example.com' })).toHaveCount(0)
+  await visit.expectAccessible()
+  await choose(page, 'Actions for ann@example.com', 'End Sessions')
+  await page.getByRole('button', { name: 'Yes, end them!' }).click()
+  await page.getByText('Sessions ended successfully!').waitFor()
+  expect(entry()).not.toEqual(before)
+  database.close()
+  visit.expectNoComplaints()
+  await visit.close()
 })

@@ -56,3 +56,23 @@ export const DomainQuery = z.strictObject({
 })
 export type DomainQuery = z.infer<typeof DomainQuery>
 export const DomainList = listOrPage(Domain)
+
+export const SignInOutcome = z.enum(['signed-in', 'refused', 'signed-out'])
+export type SignInOutcome = z.infer<typeof SignInOutcome>
+
+/** One visitor who came to the sign-in of a domain. */
+export const SignInRecord = z.object({
+  id: z.number(),
+  email: z.string(),
+  /** The visitor's IP address. */
+  address: z.string(),
+  outcome: SignInOutcome,
+  at: f.time,
+})
+export type SignInRecord = z.infer<typeof SignInRecord>
+export const SignInQuery = z.strictObject(pageQuery)
+export type SignInQuery = z.infer<typeof SignInQuery>
+export const SignInList = listOrPage(SignInRecord)
+
+/** Whose sessions end. */
+export const EndSessionsForm = z.strictObject({ email: f.email })

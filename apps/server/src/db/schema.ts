@@ -1,5 +1,6 @@
 import type { Role } from '@postern/contract/auth'
 import type { CertificateKind, OrderStep } from '@postern/contract/certificates'
+import type { SignInOutcome } from '@postern/contract/domains'
 import type { BackendProto, PortProto, ServiceType } from '@postern/contract/services'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
 
@@ -198,6 +199,16 @@ interface DomainMembersTable {
   email: Fixed<string>
 }
 
+/** Who came to services that require sign-in. */
+interface SignInsTable {
+  id: Generated<number>
+  domain_id: Fixed<number>
+  email: Fixed<string>
+  address: Fixed<string>
+  outcome: Fixed<SignInOutcome>
+  at: Fixed<Time>
+}
+
 /** One row: the newest revision. Writers wait here for each other, so that revisions are in the order of commits. */
 interface RevisionsTable {
   latest: number
@@ -244,6 +255,7 @@ export interface Database {
   orders: OrdersTable
   services: Stated<ServicesTable>
   domain_members: DomainMembersTable
+  sign_ins: SignInsTable
   revisions: RevisionsTable
   changes: ChangesTable
   edges: EdgesTable

@@ -10,6 +10,7 @@ import {
   updateDomain,
 } from '../core/domains/domains.ts'
 import { listEndingCertificates } from '../core/domains/ending.ts'
+import { endSessions, listSignIns } from '../core/sign-in/record.ts'
 import { formRoute, route } from '../http/route.ts'
 
 export function domainRoutes(app: FastifyInstance): void {
@@ -23,6 +24,10 @@ export function domainRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.retryCertificate, ({ context, actor, params }) =>
     retryCertificate(context, actor, params.id),
+  )
+  route(app, endpoints.listSignIns, ({ context, params, query }) => listSignIns(context, params.id, query))
+  route(app, endpoints.endSessions, ({ context, actor, params, body }) =>
+    endSessions(context, actor, params.id, body.email),
   )
   route(app, endpoints.deleteDomain, ({ context, actor, params }) => removeDomain(context, actor, params.id))
 }

@@ -313,3 +313,54 @@ describe('an attacker', () => {
       expect((await makeBrowser(host).open('/.postern/sign-in')).statusCode).toBe(404)
   })
 })
+
+describe('the record', () => {
+  const recordOf = async () => (await client.get(`/api/domains/${ids[HOST]}/sign-ins?limit=3`)).json()
+
+  it('says who came, was refused and went, and forgets after thirty days', async () => {
+    const browser = makeBrowser()
+    await signIn(browser)
+    await signIn(makeBrowser(), '/', 'eve')
+    await browser.open('/.postern/sign-out')
+    const { data } = await recordOf()
+    expect(data).toMatchObject([
+      { email: ANN, outcome: 'signed-out' },
+      { email: 'eve@example.com', outcome: 'refused' },
+      { email: ANN, outcome: 'signed-in', address: '127.0.0.1' },
+    ])
+    // Who is not signed in leaves no trace by signing out.
+    await makeBrowser().open('/.postern/sign-out')
+    expect((await recordOf()).data[0]).toEqual(data[0])
+    // Other tests here set the clock up to a week ahead.
+    now += 38 * 86_400_000
+    expect((await client.get('/api/auth/me')).statusCode).toBe(401)
+    client = await server.signIn()
+    expect(await recordOf()).toMatchObject({ data: [], total: 0 })
+    expect((await client.get('/api/domains/99/sign-ins')).statusCode).toBe(404)
+  })
+
+  it('is bounded, whatever comes', async () => {
+    const rows = Array.from({ length: 1200 }, (_, i) => ({
+      ...{ domain_id: ids[HOST] ?? 0, email: `${i}@example.com`, address: '192.0.2.1' },
+      ...{ outcome: 'refused' as const, at: new Date(now).toISOString() },
+    }))
+    for (let start = 0; start < rows.length; start += 300)
+      await server.context.db
+        .insertInto('sign_ins')
+        .values(rows.slice(start, start + 300))
+        .execute()
+    await signIn(makeBrowser())
+    expect((await recordOf()).total).toBe(1000)
+  })
+
+  it('ends the sessions of a person, who may sign in again', async () => {
+    const browser = makeBrowser()
+    await signIn(browser)
+    const end = (email: string) => client.post(`/api/domains/${ids[HOST]}/sign-ins/end`, { email })
+    expect((await end('eve@example.com')).statusCode).toBe(409)
+    expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeDefined()
+    expect((await end(ANN)).statusCode).toBe(200)
+    expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
+    expect((await signIn(browser)).statusCode).toBe(302)
+  })
+})

@@ -5,7 +5,7 @@ import type { Cookies, GuardedDomain, Step } from '../core/sign-in/flow.ts'
 import { type Notice, renderNotice } from '../http/notice.ts'
 
 type Query = Partial<Record<'to' | 'account' | 'ticket', string>>
-type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query) => Step | Promise<Step>
+type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query, address: string) => Promise<Step>
 
 /** The sign-in in front of services: HAProxy leads these addresses here at every domain that has it. */
 export function signInRoutes(app: FastifyInstance): void {
@@ -14,7 +14,7 @@ export function signInRoutes(app: FastifyInstance): void {
     app.get(path, async (request, reply) => {
       const domain = await flow.findDomain(request.hostname)
       if (!domain) throw new NotFoundError('Page')
-      return answer(reply, await handle(domain, cookiesOf(request), queryOf(request)))
+      return answer(reply, await handle(domain, cookiesOf(request), queryOf(request), request.ip))
     })
   atDomain(SIGN_IN.paths.begin, flow.begin)
   atDomain(SIGN_IN.paths.arrive, flow.arrive)

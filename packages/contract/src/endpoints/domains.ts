@@ -5,7 +5,10 @@ import {
   DomainList,
   DomainQuery,
   EndingCertificate,
+  EndSessionsForm,
   RootCertificate,
+  SignInList,
+  SignInQuery,
 } from '../domains.ts'
 import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { byId } from '../fields.ts'
@@ -61,6 +64,26 @@ export const domains = {
     params: byId,
     body: DomainForm,
     answer: Domain,
+  },
+  /** Who came to the sign-in in the last thirty days, the newest first. */
+  listSignIns: {
+    method: 'GET',
+    path: '/api/domains/:id/sign-ins',
+    noun: 'Domain',
+    ...look,
+    params: byId,
+    query: SignInQuery,
+    answer: SignInList,
+  },
+  /** Ends all sessions that a person has at the domain. */
+  endSessions: {
+    method: 'POST',
+    path: '/api/domains/:id/sign-ins/end',
+    noun: 'Domain',
+    ...write,
+    params: byId,
+    body: EndSessionsForm,
+    answer: deleted,
   },
   /** Orders at once what would be tried again later. */
   retryCertificate: {

@@ -26,6 +26,7 @@ import { CertificateCell } from './CertificateCell.tsx'
 import { canTryAgain } from './certificate-text.ts'
 import { DomainRoot } from './DomainRoot.tsx'
 import { DomainServices } from './DomainServices.tsx'
+import { DomainSignIns } from './DomainSignIns.tsx'
 import './DomainsPage.css'
 
 const COLUMNS: readonly Column<Domain>[] = [
@@ -83,12 +84,13 @@ export function DomainsPage() {
         renderMenu={(domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />}
         expand={{
           label: ({ domain }) => `Services of ${domain}`,
-          render: ({ domain, certificate }) => (
+          render: (row) => (
             <>
               {ServiceType.options.map((type) => (
-                <DomainServices key={type} domain={domain} type={type} />
+                <DomainServices key={type} domain={row.domain} type={type} />
               ))}
-              {certificate.kind === 'self-signed' && <DomainRoot domain={domain} />}
+              {row.authentication && <DomainSignIns domain={row} />}
+              {row.certificate.kind === 'self-signed' && <DomainRoot domain={row.domain} />}
             </>
           ),
         }}

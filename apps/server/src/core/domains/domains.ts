@@ -145,6 +145,7 @@ export async function removeDomain(context: Context, actor: string, id: number):
         'in_use',
       )
     await dropOrder(tx, id)
+    await tx.deleteFrom('sign_ins').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
     await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domains').where('id', '=', id).execute()

@@ -7,6 +7,7 @@ import { publicUrl, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Notes } from './notes.ts'
 import { type Identity, type Provider, ProviderError } from './provider.ts'
+import { recordSignIn } from './record.ts'
 import type { VisitorSessions } from './sessions.ts'
 
 /** A domain whose sign-in is on. */
@@ -54,15 +55,15 @@ const Ticket = z.object({
   at: z.number(),
 })
 
-/** The steps of a sign-in in front of services. `cookies` are those of the request. */
+/** The steps of a sign-in in front of services. `cookies` are those of the request, `address` is the visitor's. */
 export interface Flow {
   findDomain(host: string): Promise<GuardedDomain | undefined>
   begin(domain: GuardedDomain, cookies: Cookies, query: { to?: string; account?: string }): Promise<Step>
   /** At the console's host. @param search of the address to which the provider has sent the visitor */
   callback(search: string): Promise<Step>
-  arrive(domain: GuardedDomain, cookies: Cookies, query: { ticket?: string }): Promise<Step>
+  arrive(domain: GuardedDomain, cookies: Cookies, query: { ticket?: string }, address: string): Promise<Step>
   renew(domain: GuardedDomain, cookies: Cookies, query: { to?: string }): Promise<Step>
-  signOut(domain: GuardedDomain): Step
+  signOut(domain: GuardedDomain, cookies: Cookies, query: object, address: string): Promise<Step>
 }
 
 export type Cookies = ReadonlyMap<string, string>
@@ -181,7 +182,7 @@ export function createFlow(context: FlowParts): Flow {
       }
     },
 
-    async arrive(domain, cookies, query) {
+    async arrive(domain, cookies, query, address) {
       const ticket = Ticket.safeParse(notes.open('ticket', query.ticket ?? ''))
       if (!ticket.success || ticket.data.domain !== domain.id) return failed(TOO_OLD, '/')
       const { attempt: name, email, isVerified, at } = ticket.data
@@ -193,6 +194,8 @@ export function createFlow(context: FlowParts): Flow {
       const { wanted } = attempt.data
       const done = dropCookie(attemptCookie(name))
       const member = isVerified ? await findMember(domain.id, email) : undefined
+      const outcome = member ? 'signed-in' : 'refused'
+      await recordSignIn(context, { domainId: domain.id, email, address, outcome })
       if (!member) {
         const identity = { email, isVerified }
         return {
@@ -216,7 +219,12 @@ export function createFlow(context: FlowParts): Flow {
       return { kind: 'go', to: addressOf(domain.domain, wanted), cookies: [cookie] }
     },
 
-    signOut: (domain) => ({ kind: 'out', domain: domain.domain, cookies: [dropCookie(SIGN_IN.cookie)] }),
+    async signOut(domain, cookies, _query, address) {
+      const visitor = await findVisitor(domain, cookies)
+      const email = visitor?.email
+      if (email) await recordSignIn(context, { domainId: domain.id, email, address, outcome: 'signed-out' })
+      return { kind: 'out', domain: domain.domain, cookies: [dropCookie(SIGN_IN.cookie)] }
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import { ports } from './0004-ports.ts'
 import { listsOfANode } from './0005-lists-of-a-node.ts'
 import { orders } from './0006-orders.ts'
 import { signIn } from './0007-sign-in.ts'
+import { signIns } from './0008-sign-ins.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   listsOfANode,
   orders,
   signIn,
+  signIns,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
