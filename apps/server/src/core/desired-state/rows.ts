@@ -7,7 +7,7 @@ import {
   type SignIn,
   signInsSectionOf,
 } from '@postern/contract/desired-state'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -230,6 +230,9 @@ async function dropFrom(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   if (count === held) return
-  const left = new Set((await tx.selectFrom(table).select('id').execute()).map(({ id }) => id))
+  // As one text: a row for each of thousands costs three times as much.
+  const list = sql<string>`json_group_array(id)`.as('left')
+  const { left: text } = await tx.selectFrom(table).select(list).executeTakeFirstOrThrow()
+  const left = new Set(JSON.parse(text))
   for (const id of [...ids]) if (!left.has(id)) drop(id)
 }
