@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService, TcpService } from '@postern/contract/services'
@@ -123,6 +123,35 @@ test('a killed agent leaves the traffic alone, and disconnecting leaves nothing'
   expect(await statusOf('web.example.com')).toBe(200)
   expect((await agent.run('disconnect')).code).toBe(0)
   expect(await lab.site.must('nft', 'list', 'ruleset')).toBe('')
+})
+
+test('a node with only a WireGuard file keeps the plain way, and the row says where to listen', async () => {
+  const { api } = installation
+  const filed = await api.createNode({ name: 'filed' })
+  const name = `pf${lab.id.slice(-10)}`
+  const file = `${dir}/${name}.conf`
+  writeFileSync(file, (await api.call('GET', `/api/nodes/${filed.id}/download`)).text, { mode: 0o600 })
+  const wgQuick = (verb: string) => {
+    const command = `WG_QUICK_USERSPACE_IMPLEMENTATION=wireguard-go wg-quick ${verb} ${file}`
+    return lab.site.must('sh', '-c', `${command} > ${dir}/quick.log 2>&1`)
+  }
+  await wgQuick('up')
+  await api.createDomain({ domain: 'filed.example.com' })
+  await echo.stop()
+  echo = await startEcho(lab.site, dir, 8080, '127.0.0.1')
+  const form = { name: 'filed', domain: 'filed.example.com', backendPort: 8080 }
+  const service = await api.publish(filed.id, form)
+  await until('the row', async () => {
+    await statusOf('filed.example.com')
+    return (await phaseOf(service)) === 'unanswered'
+  })
+  expect((await api.getService(service)).state.problem).toContain(
+    `listens on ${filed.address}, not only on 127.0.0.1`,
+  )
+  await echo.stop()
+  echo = await startEcho(lab.site, dir, 8080, filed.address)
+  await until('the answer', async () => (await statusOf('filed.example.com')) === 200)
+  await wgQuick('down')
 })
 
 function isDaemon(pid: number): boolean {

@@ -112,9 +112,15 @@ test('its log has a line at the start and one at the end, and a disabled service
   await until('an answer again', async () => (await ask('a.test', 1)) > 0)
 })
 
-test('a port that another program holds is said on its row, until it is free', async () => {
+test('a port that another program holds is said on its row until it is free, and is not given', async () => {
+  const others = (await installation.api.call('GET', '/api/services/tcp')).json as TcpService[]
+  const lowest = Math.max(...others.map(({ port }) => port)) + 1
   const holder = lab.server.start(
-    [process.execPath, '-e', "require('node:dgram').createSocket('udp4').bind(32700)"],
+    [
+      process.execPath,
+      '-e',
+      `for (const port of [${lowest}, 32700]) require('node:dgram').createSocket('udp4').bind(port)`,
+    ],
     { logFile: `${installation.dataDir}/holder.log` },
   )
   await until(
@@ -131,6 +137,8 @@ test('a port that another program holds is said on its row, until it is free', a
   service = await installation.api.publishPort(node.id, form)
   await untilPhase('failed')
   expect(service.state.problem).toBe('Port 32700 is held by another program on this machine')
+  const given = await installation.api.publishPort(node.id, { ...form, name: 'given', port: null })
+  expect([given.proto, given.port]).toEqual(['udp', lowest + 1])
   await holder.stop()
   await untilPhase('live')
   await until('an answer', async () => (await ask('a.test', 1)) > 0)
