@@ -6,6 +6,7 @@ import { listsOfANode } from './0005-lists-of-a-node.ts'
 import { orders } from './0006-orders.ts'
 import { signIn } from './0007-sign-in.ts'
 import { signIns } from './0008-sign-ins.ts'
+import { endsOfCertificates } from './0009-ends-of-certificates.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly string[] = [
   orders,
   signIn,
   signIns,
+  endsOfCertificates,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
