@@ -22,6 +22,7 @@ export interface AcmeRequest {
 export interface AcmeHttp {
   /** @throws AcmeError of type `unreachable` */
   send(url: string, request: AcmeRequest): Promise<AcmeAnswer>
+  /** Ends what is asked just now, too. */
   close(): void
 }
 
@@ -32,6 +33,7 @@ const USER_AGENT = 'Postern'
 /** @param caFile PEM of whom to trust in place of the public authorities; null: these */
 export function createAcmeHttp(caFile: string | null): AcmeHttp {
   let opened: Promise<Agent> | undefined
+  const closing = new AbortController()
   const open = async () => {
     const ca = caFile === null ? undefined : await readFile(caFile)
     return new Agent({ keepAlive: true, maxSockets: 20, minVersion: 'TLSv1.2', ...(ca && { ca }) })
@@ -40,20 +42,23 @@ export function createAcmeHttp(caFile: string | null): AcmeHttp {
     async send(url, what) {
       opened ??= open()
       try {
-        return await exchange(await opened, url, what)
+        return await exchange(await opened, url, { ...what, closing: closing.signal })
       } catch (error) {
         if (error instanceof AcmeError) throw error
         throw new AcmeError({ type: 'unreachable', detail: describe(error, url) }, error)
       }
     },
-    close: () => void opened?.then((agent) => agent.destroy()).catch(() => undefined),
+    close() {
+      closing.abort()
+      opened?.then((agent) => agent.destroy()).catch(() => undefined)
+    },
   }
 }
 
 async function exchange(
   agent: Agent,
   url: string,
-  { method, body, accept }: AcmeRequest,
+  { method, body, accept, closing }: AcmeRequest & { closing: AbortSignal },
 ): Promise<AcmeAnswer> {
   const headers = {
     'user-agent': USER_AGENT,
@@ -63,7 +68,8 @@ async function exchange(
       'content-length': Buffer.byteLength(body),
     }),
   }
-  const outgoing = request(url, { agent, method, headers, signal: AbortSignal.timeout(TIMEOUT) })
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT), closing])
+  const outgoing = request(url, { agent, method, headers, signal })
   outgoing.end(body)
   // `once` rejects with the error of a request that gets no answer.
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]

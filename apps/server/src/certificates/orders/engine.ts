@@ -21,6 +21,7 @@ export async function startOrders(context: Context): Promise<void> {
   const ends = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let pass: Promise<void> | undefined
+  let asking: Promise<void> | undefined
   let isStale = false
   let isClosed = false
 
@@ -29,6 +30,7 @@ export async function startOrders(context: Context): Promise<void> {
     isStale = true
     pass ??= passUntilFresh().finally(() => {
       pass = undefined
+      if (isStale) poke()
     })
   }
 
@@ -39,19 +41,34 @@ export async function startOrders(context: Context): Promise<void> {
         await endUnwanted(context, running)
         await queueDue(context)
         for (const row of await listNext(context, running)) begin(row)
-        await askRenewalInfo(context, accounts)
+        askInfo()
+        await sleep()
       }
-      if (!isClosed) await sleep()
     } catch (err) {
       context.log.error({ err }, 'the orders of certificates could not be looked after')
+      isStale = false
+      clearTimeout(timer)
       timer = setTimeout(poke, 60_000).unref()
     }
+  }
+
+  /** Beside the orders: an authority that hangs delays none of them. */
+  function askInfo(): void {
+    asking ??= askRenewalInfo(context, accounts)
+      .catch((err: unknown) => {
+        context.log.error({ err }, 'no authority could be asked when to renew')
+        return 0
+      })
+      .then((asked) => {
+        asking = undefined
+        if (asked > 0) poke()
+      })
   }
 
   async function sleep(): Promise<void> {
     const wait = (await findNextTime(context)) - context.clock()
     clearTimeout(timer)
-    timer = setTimeout(poke, Math.min(Math.max(wait, 50), HOUR)).unref()
+    if (!isClosed) timer = setTimeout(poke, Math.min(Math.max(wait, 50), HOUR)).unref()
   }
 
   function begin(next: Next): void {
@@ -86,9 +103,10 @@ export async function startOrders(context: Context): Promise<void> {
     stop()
     clearTimeout(timer)
     for (const controller of running.values()) controller.abort(new StoppedError())
-    await pass
-    await Promise.all(ends)
     http.close()
+    await pass
+    await asking
+    await Promise.all(ends)
   })
   poke()
 }
@@ -155,6 +173,7 @@ async function listNext({ db }: Context, running: ReadonlyMap<number, unknown>):
   return rows.map(({ domain, ...row }) => ({ row, domain }))
 }
 
+/** Those whose time to be asked about has come are being asked about. */
 async function findNextTime({ db, clock }: Context): Promise<number> {
   const order = await db
     .selectFrom('orders')
@@ -166,7 +185,7 @@ async function findNextTime({ db, clock }: Context): Promise<number> {
   const info = await db
     .selectFrom('orders')
     .select('info_at')
-    .where('info_at', 'is not', null)
+    .where('info_at', '>', clock())
     .where('step', 'is', null)
     .orderBy('info_at')
     .limit(1)

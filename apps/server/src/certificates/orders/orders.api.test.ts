@@ -446,6 +446,21 @@ describe('a failure is told apart', () => {
     expect(certificate.problem.detail).toContain('did not answer within')
   })
 
+  test('an authority that hangs does not keep the server from stopping, which goes on with the order later', async () => {
+    front.intercept = ({ url }) => (url === '/order-plz' ? 'hang' : undefined)
+    const id = await create('stuck.example.com')
+    await until('the order to be placed', () => front.asked.includes('POST /order-plz'))
+    const { dataDir } = server
+    const before = performance.now()
+    await stop({ keepData: true })
+    // At once, five times two seconds; the authority would be waited for 15 s.
+    expect(performance.now() - before).toBeLessThan(10_000)
+    front.intercept = () => undefined
+    await start({ dataDir })
+    await whenIs(id, VALID)
+    expect((await orders())[0]?.failures).toBe(0)
+  })
+
   test('an authority that is down, until Try again', async () => {
     await front.close()
     const id = await create('down.example.com')

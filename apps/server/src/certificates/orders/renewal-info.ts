@@ -9,8 +9,8 @@ const HOUR = 3_600_000
 const [LEAST, USUAL, MOST] = [60_000, 6 * HOUR, 24 * HOUR]
 const BATCH = 20
 
-/** Asks the authority of those whose time has come when it wants them to be renewed (RFC 9773). */
-export async function askRenewalInfo(context: Context, accounts: Accounts): Promise<void> {
+/** Asks the authority of those whose time has come when it wants them to be renewed (RFC 9773). @returns how many */
+export async function askRenewalInfo(context: Context, accounts: Accounts): Promise<number> {
   const due = await context.db
     .selectFrom('orders')
     .innerJoin('certificates', 'certificates.domain_id', 'orders.domain_id')
@@ -34,6 +34,7 @@ export async function askRenewalInfo(context: Context, accounts: Accounts): Prom
         .execute()
     }),
   )
+  return due.length
 }
 
 interface Held {
