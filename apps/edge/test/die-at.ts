@@ -24,6 +24,7 @@ function countCalls(of: object, name: string, isLook: (...args: unknown[]) => bo
 }
 
 countCalls(childProcess, 'spawn', (_, args) => LOOKS.test(String(args)))
-countCalls(Socket.prototype, 'write', (text) => LOOKS.test(String(text)))
+for (const name of ['write', 'end'])
+  countCalls(Socket.prototype, name, (text) => text === undefined || LOOKS.test(String(text)))
 for (const name of ['rename', 'rm', 'writeFile', 'appendFile']) countCalls(fs, name, () => false)
 syncBuiltinESMExports()
