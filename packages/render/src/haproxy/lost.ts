@@ -27,7 +27,7 @@ export function renderLostNote(): string {
   http-request set-var-fmt(txn.asked) "%[src] %[method] %[url] %[req.hdrs]" if ${asked} is_risky or ${asked} has_risk
   http-request set-var(txn.asked) var(txn.asked),sha1,hex if { var(txn.asked) -m found }
   acl is_lost var(txn.asked),table_gpc0(lost) gt 0
-  http-request unset-var(txn.asked) if !is_risky !is_lost
+  http-request unset-var(txn.asked) if { var(txn.asked) -m found } !is_risky !is_lost
   acl is_followed var(txn.asked) -m found
   http-request track-sc2 var(txn.asked) table lost if is_followed
   http-request set-var(txn.refused) sc2_clr_gpc1 if is_followed`
