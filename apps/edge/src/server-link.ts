@@ -45,7 +45,7 @@ const PING_EVERY = 10_000
 /** Asking a unix socket costs nothing, and a server that is back should be heard soon. */
 const RETRY = { first: 100, most: 1000 }
 
-export class ServerError extends Error {
+class ServerError extends Error {
   readonly code = 'server'
 }
 

@@ -175,7 +175,7 @@ const partOf = (id: number) => Math.floor(id / 200)
 export const SectionHashes = z.record(z.string(), z.string())
 export type SectionHashes = z.infer<typeof SectionHashes>
 
-export const StateSections = z.object({
+const StateSections = z.object({
   settings: z.optional(TunnelSettings),
   /** Those of all parts that are sent. */
   peers: z.array(Peer),

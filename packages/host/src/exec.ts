@@ -59,7 +59,7 @@ export class ExecTimeoutError extends Error {
   readonly code = 'exec_timeout'
 }
 
-export class ExecOutputError extends Error {
+class ExecOutputError extends Error {
   readonly code = 'exec_output'
 }
 

@@ -44,7 +44,7 @@ async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Ht
   return { status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', body }
 }
 
-export class TimeoutError extends Error {
+class TimeoutError extends Error {
   readonly code = 'ETIMEDOUT'
 }
 

@@ -8,18 +8,17 @@ import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable, type SignInLines } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
-import { spansWithout } from '@postern/render/haproxy/ports'
-import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
+import type { RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
-import { explainPort } from '../explain-port.ts'
 import { PartFailedError, PartMissingError } from '../part.ts'
+import { findMissingPorts, findPortProblems } from './bound-ports.ts'
 import { type CertificateFiles, createCertificateStore } from './files/certificate-store.ts'
 import { makeDirectories, makeLanes } from './files/directories.ts'
 import type { MapFiles } from './files/map-files.ts'
 import type { LogListener } from './logs/listener.ts'
 import { createNodeStates } from './node-states.ts'
 import { findOptions, type HaproxyDriverOptions, type HaproxyWanted } from './options.ts'
-import { portsOf, reservePorts } from './process/binds.ts'
+import { reservePorts } from './process/binds.ts'
 import type { Converger } from './process/converge.ts'
 import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
 import type { RunningHaproxy } from './process/running.ts'
@@ -109,7 +108,7 @@ export function createApply(parts: ApplyParts): Apply {
       }
     },
     needsAnotherApply: () => needsAnotherApply,
-    heldPorts: () => (bound ? portsMissing(parts.options, bound) : []),
+    heldPorts: () => (bound ? findMissingPorts(parts.options, bound) : []),
     setNodeStates: (states) => nodeStates.set(states, routes),
   }
 
@@ -153,7 +152,7 @@ export function createApply(parts: ApplyParts): Apply {
     configuredHost = publicHost
     // Only now it is sure that this HAProxy was started with such a map.
     await applyMap(maps.challenges)
-    problems.push(...portProblems())
+    problems.push(...findPortProblems(routes, bound ?? [], parts.options.portRange))
     for (const id of missing)
       problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })
     return after
@@ -166,20 +165,6 @@ export function createApply(parts: ApplyParts): Apply {
     const found = await findOptions(options, listener, user, publicHost, running)
     bound = found.ports
     return renderHaproxyFiles(found, digest)
-  }
-
-  /** TCP services whose port is not ours: they say so themselves. */
-  function portProblems(): Problem[] {
-    const { portRange } = parts.options
-    return portRoutesOf(routes).flatMap((route) => {
-      if (route.proto !== 'tcp' || !route.enabled || has(bound ?? [], route.port)) return []
-      const message = explainPort(
-        route.port,
-        portRange,
-        portRange !== undefined && has([portRange], route.port),
-      )
-      return [{ scope: { kind: 'service' as const, id: route.id }, message }]
-    })
   }
 
   /** @returns the services whose route HAProxy didn't load */
@@ -244,19 +229,6 @@ function servicesOf(
 /** Where /proc/sys may not be written, a connection may take a port of the range, and its service then says so. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof PartFailedError || error instanceof PartMissingError)) throw error
-}
-
-function has(spans: readonly PortSpan[], port: number): boolean {
-  return spans.some(({ from, to }) => from <= port && port <= to)
-}
-
-function portsMissing(
-  { portRange, ownPorts = [] }: HaproxyDriverOptions,
-  bound: readonly PortSpan[],
-): number[] {
-  if (!portRange) return []
-  const all = spansWithout(portRange, new Set(ownPorts)).flatMap(portsOf)
-  return all.filter((port) => !has(bound, port))
 }
 
 const NO_CERTIFICATE = 'HAProxy cannot start without the certificate of the installation'
