@@ -186,13 +186,15 @@ test('many at once all become valid, no more than 20 at a time, while other chan
   )
   await creating
   waits.sort((a, b) => a - b)
+  const median = Math.round(waits[Math.floor(waits.length / 2)] ?? 0)
+  const longest = Math.round(waits.at(-1) ?? 0)
   process.stdout.write(
-    `${MANY} certificates: at most ${most} open; other changes live in ${waits.map(Math.round)} ms\n`,
+    `${MANY} certificates: at most ${most} open; ${waits.length} other changes live in ${median} ms, ${longest} at most\n`,
   )
   expect(most).toBeGreaterThan(1)
   expect(most).toBeLessThanOrEqual(20)
   // 200 ms, five times.
-  expect(waits[Math.floor(waits.length / 2)] ?? 0).toBeLessThan(1000)
+  expect(median).toBeLessThan(1000)
   expect(installation.haproxyPid()).toBe(pid)
 }, 700_000)
 
