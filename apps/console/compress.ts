@@ -4,15 +4,15 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
-/** Fonts are compressed already. */
-const COMPRESSIBLE = /\.(html|js|css|svg)$/
+/** Fonts are compressed already, and the one page is smaller than a packet. */
+const COMPRESSIBLE = /\.(js|css|svg)$/
 
 const ENCODERS = {
   br: promisify(brotliCompress),
   gz: (content: Buffer) => promisify(gzip)(content, { level: 9 }),
 }
 
-/** Writes `x.br` and `x.gz` beside each file, ready to be sent: the server compresses nothing by itself. */
+/** Writes `x.br` and `x.gz` beside each asset, ready to be sent: the server compresses nothing by itself. */
 export function compress(): Plugin {
   return {
     name: 'compress',

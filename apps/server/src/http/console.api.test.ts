@@ -18,7 +18,6 @@ beforeAll(async () => {
   writeFileSync(join(dist, 'assets/app-1a2b.js'), 'start()')
   writeFileSync(join(dist, 'assets/app-1a2b.js.br'), brotliCompressSync('start()'))
   writeFileSync(join(dist, 'assets/app-1a2b.js.gz'), gzipSync('start()'))
-  writeFileSync(join(dist, 'index.html.br'), brotliCompressSync('<title>Postern</title>'))
   writeFileSync(join(dist, 'assets/theme.js'), 'paint()')
   writeFileSync(join(dist, 'late.js'), 'late()')
   built = await startTestServer({ rootDir: root })
@@ -66,16 +65,6 @@ test.each([
     expect(asset.headers['cache-control']).toContain('immutable')
   },
 )
-
-test('a page is compressed too, and asked for again each time', async () => {
-  const page = await built.call({
-    method: 'GET',
-    url: '/nodes',
-    headers: { accept: 'text/html', 'accept-encoding': 'br' },
-  })
-  expect(page.headers).toMatchObject({ 'content-encoding': 'br', 'cache-control': 'no-cache' })
-  expect(page.headers['content-type']).toMatch(/^text\/html/)
-})
 
 test('a file whose name has no hash is asked for again each time', async () => {
   const file = await browse('/assets/theme.js')
