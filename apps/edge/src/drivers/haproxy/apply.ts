@@ -23,7 +23,7 @@ import type { Converger } from './process/converge.ts'
 import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
 import type { RunningHaproxy } from './process/running.ts'
 import { createCertificateLoader } from './runtime/certificates.ts'
-import { applyMap, createRuntimeMap } from './runtime/map.ts'
+import { applyMap, createRuntimeMap, UnknownMapError } from './runtime/map.ts'
 import { endUnwanted, parseLine, takesAway } from './runtime/sessions.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
 
@@ -140,12 +140,12 @@ export function createApply(parts: ApplyParts): Apply {
     const { wanted, problems } = pass
     const { publicHost } = wanted.settings
     if (!existsSync(paths.certificate(0))) throw new HaproxyStartError('', NO_CERTIFICATE)
-    let missing = before ? await applyAll(pass) : []
+    let missing = before ? await applyAll(pass).catch(leaveToNext) : []
     const after =
       before && configuredHost === publicHost
         ? before
         : await converger.converge(await filesFor(publicHost, before), before)
-    if (after.pid !== pid) {
+    if (after.pid !== pid || missing === undefined) {
       adoptProcess(after)
       missing = await applyAll(pass)
     }
@@ -224,6 +224,11 @@ function servicesOf(
     ([key, line]) => keys.includes(key) || hashes.has(hashOf(parseLine(line).list)),
   )
   return [...new Set(wrong.map(([, line]) => parseLine(line).id))]
+}
+
+/** A HAProxy of an older release knows no guard of the routes, so it gets none of them and is replaced first. */
+function leaveToNext(error: unknown): undefined {
+  if (!(error instanceof UnknownMapError)) throw error
 }
 
 /** Where /proc/sys may not be written, a connection may take a port of the range, and its service then says so. */

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { parseBypass } from '@postern/net/bypass'
 import type { ResolvedHttpRoute } from '@postern/render/resolved-route'
 import { until } from '@postern/testkit/until'
@@ -238,4 +239,21 @@ describe('without sign-in', () => {
     await go('/bare', {}, '127.0.0.1')
     expect(upstream.seen).toEqual([])
   })
+})
+
+test('a HAProxy of before there was sign-in is replaced before it gets a route that requires it', async () => {
+  await lab.apply([makeConsoleRoute()])
+  const config = await readFile(lab.paths.config, 'utf8')
+  const old = config
+    .replace(/^.*sign-in\.map.*\n/gm, '')
+    .replace(/description postern-\w+/, 'description postern-0')
+  await writeFile(lab.paths.config, old)
+  process.kill(await lab.pid(), 'SIGKILL')
+  const driver = await lab.open()
+  await driver.check()
+  expect(await lab.command(`show map ${lab.paths.signIn}`)).toContain('Unknown map')
+  expect(await lab.apply(routes())).toEqual([])
+  const answer = await visit({ port: lab.httpsPort, host: HOST, path: '/', headers: PAGE })
+  expect(answer.status).toBe(302)
+  expect(upstream.seen).toEqual([])
 })

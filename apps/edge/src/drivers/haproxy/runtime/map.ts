@@ -6,6 +6,9 @@ const MANY = 300
 
 type Entries = ReadonlyMap<string, string>
 
+/** HAProxy was started with another configuration, and has no such map. */
+export class UnknownMapError extends HaproxySocketError {}
+
 /** A map that is kept up to date, and the only keys that may have changed since it was given out before. */
 export interface MapLines {
   lines: Entries
@@ -123,7 +126,7 @@ function parseMap(path: string, text: string): Map<string, string> {
     const [head, tail] = [endOf(line, ' ', 0), endOf(line, ' ', endOf(line, ' ', 0) + 1)]
     const key = line.slice(head + 1, tail)
     if (!line.startsWith('0x') || key === '')
-      throw new HaproxySocketError(`HAProxy does not know ${path}: ${line}`)
+      throw new UnknownMapError(`HAProxy does not know ${path}: ${line}`)
     const value = line.slice(tail + 1)
     entries.set(key, entries.has(key) ? value + TWICE : value)
   }
