@@ -49,7 +49,8 @@ export function createLastGood(path: string): LastGood {
         if (text.endsWith('\n')) size = { whole, changes: text.length - whole }
         return saved
       } catch (cause) {
-        const message = 'The state of the last run is damaged; the server will be asked for a new one.'
+        const message =
+          'The state of the last run is damaged or of another version; the server will be asked for a new one.'
         throw new StateError(message, { cause })
       }
     },
