@@ -5,6 +5,8 @@ const patient = { testTimeout: 180_000, hookTimeout: 240_000 }
 
 /** Each file has what it needs for itself, and waits much. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }
+/** Labs wait for timers and other programs half of the time. */
+const fourAtATime = { fileParallelism: true, maxWorkers: 4 }
 const oneByOne = { fileParallelism: false }
 
 export default defineConfig({
@@ -39,7 +41,7 @@ export default defineConfig({
             '{apps,packages}/**/*.net.test.ts',
           ],
           ...patient,
-          ...twoAtATime,
+          ...fourAtATime,
         },
       },
     ],
