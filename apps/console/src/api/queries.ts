@@ -18,7 +18,7 @@ export function keyOf<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
 export function useAnswer<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
-  options: { staleTime?: number; refetchInterval?: number | false } = {},
+  options: { staleTime?: number; refetchInterval?: number | false; enabled?: boolean } = {},
 ) {
   const api = useApi()
   return useQuery({
@@ -55,4 +55,5 @@ export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_
 export const useEdges = () => useAnswer(endpoints.listEdges, {})
 
 /** The certificates that a failing renewal will miss. */
-export const useEndingCertificates = () => useAnswer(endpoints.listEndingCertificates, {})
+export const useEndingCertificates = (enabled: boolean) =>
+  useAnswer(endpoints.listEndingCertificates, {}, { enabled })

@@ -105,7 +105,8 @@ const ICONS = {
 /** Whether the data plane runs what the console shows, and for how long browsers trust it; the reason is its tooltip. */
 function SyncMark({ hints }: { hints: StreamState }) {
   const edges = useEdges()
-  const ending = useEndingCertificates().data ?? []
+  // What a page begins with comes first.
+  const ending = useEndingCertificates(hints === 'live').data ?? []
   if (!edges.data && !edges.isError) return null
   const isKnown = edges.data && hints !== 'reconnecting'
   const state = isKnown ? withEnding(platformState(edges.data), ending) : UNKNOWN
