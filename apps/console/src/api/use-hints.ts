@@ -9,7 +9,8 @@ export function useHints(): StreamState {
   const queries = useQueryClient()
   const reload = (nouns: readonly HintNoun[]) =>
     void queries.invalidateQueries({
-      predicate: ({ queryKey: [path] }) => nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
+      predicate: ({ queryKey: [path] }) =>
+        path === endpoints.getOverview.path || nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
     })
   const state = useStream(endpoints.streamHints, {
     query: {},

@@ -11,7 +11,7 @@ export interface Changer {
   readonly clock: () => number
 }
 
-/** Who did what, like `admin` and `node 5 updated`. */
+/** Who did what, like `admin` and `node updated`. */
 export interface ChangeNote {
   actor: string
   what: string
@@ -20,6 +20,8 @@ export interface ChangeNote {
 export interface Changed<T> {
   value: T
   touched: Touched
+  /** What the changed thing is called; absent where the note says it all. */
+  name?: string
 }
 
 /**
@@ -32,25 +34,30 @@ export async function change<T>(
   work: (tx: Transaction<Database>, revision: number) => Promise<Changed<T>>,
 ): Promise<T> {
   const { revision, changed } = await context.db.transaction().execute(async (tx) => {
-    const revision = await recordChange(tx, note, context.clock())
-    return { revision, changed: await work(tx, revision) }
+    const revision = await takeRevision(tx)
+    const changed = await work(tx, revision)
+    await recordChange(tx, { revision, at: new Date(context.clock()).toISOString(), ...note }, changed)
+    return { revision, changed }
   })
   context.bus.emit({ kind: 'changed', revision, touched: changed.touched })
   return changed.value
 }
 
-async function recordChange(tx: Transaction<Database>, note: ChangeNote, now: number): Promise<number> {
-  const revision = await takeRevision(tx)
+async function recordChange(
+  tx: Transaction<Database>,
+  record: ChangeNote & { revision: number; at: string },
+  { name, touched: { nodes = [], services = [], domains = [] } }: Omit<Changed<unknown>, 'value'>,
+): Promise<void> {
+  const shown_at = { node_id: services[0]?.nodeId ?? nodes[0] ?? null, domain_id: domains[0] ?? null }
   await tx
     .insertInto('changes')
-    .values({ revision, at: new Date(now).toISOString(), ...note })
+    .values({ ...record, name: name ?? null, ...shown_at })
     .execute()
-  if (revision % 1000 === 0)
+  if (record.revision % 1000 === 0)
     await tx
       .deleteFrom('changes')
-      .where('revision', '<=', revision - KEPT_CHANGES)
+      .where('revision', '<=', record.revision - KEPT_CHANGES)
       .execute()
-  return revision
 }
 
 /** The row stays locked until the commit, so that a later revision is never seen before an earlier one. */

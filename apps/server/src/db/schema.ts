@@ -219,6 +219,11 @@ interface ChangesTable {
   at: Fixed<Time>
   actor: Fixed<string>
   what: Fixed<string>
+  /** What the changed thing was called then; null where `what` says it all. */
+  name: Fixed<string | null>
+  /** On whose page it is to be seen; it may be deleted since. */
+  node_id: Fixed<number | null>
+  domain_id: Fixed<number | null>
 }
 
 interface EdgesTable {

@@ -9,6 +9,7 @@ import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { nodeRoutes } from './nodes.ts'
+import { overviewRoutes } from './overview.ts'
 import { proofRoutes } from './proofs.ts'
 import { serviceRoutes } from './services.ts'
 import { signInRoutes } from './sign-in.ts'
@@ -18,6 +19,7 @@ import { tokenRoutes } from './tokens.ts'
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
   authRoutes,
   configRoutes,
+  overviewRoutes,
   nodeRoutes,
   tokenRoutes,
   domainRoutes,

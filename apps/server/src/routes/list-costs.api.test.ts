@@ -61,6 +61,7 @@ it.each([
   '/api/services/52/tcp?limit=5&search=ice&orderBy=name,desc',
   '/api/domains?limit=10&page=1900&orderBy=created_at,desc',
   '/api/domains?limit=10&search=s99',
+  '/api/overview',
 ])('%s takes little with 10,000 nodes and 20,000 services', async (url) => {
   const costs: number[] = []
   for (let round = 0; round < TIMES; round++)

@@ -36,7 +36,12 @@ export async function findPointingProblem(
 ): Promise<string | undefined> {
   const [found, target] = await Promise.all([
     lookUp(checker.resolver, name),
-    findIp(publicHost) ? [publicHost] : lookUp(checker.resolver, publicHost),
+    // The server's own name proves nothing of itself.
+    name === publicHost
+      ? ownAddresses
+      : findIp(publicHost)
+        ? [publicHost]
+        : lookUp(checker.resolver, publicHost),
   ])
   const hosts = target instanceof LookupError ? [] : target.map(spell)
   const pointing = { name, here: describeHere(publicHost, hosts) }

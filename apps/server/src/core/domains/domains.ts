@@ -3,7 +3,9 @@ import type { Domain, DomainForm, DomainQuery } from '@postern/contract/domains'
 import type { FieldError } from '@postern/contract/errors'
 import type { Page } from '@postern/contract/lists'
 import { MESSAGES } from '@postern/contract/messages'
+import type { PublicHostCheck } from '@postern/contract/overview'
 import { normaliseDomain } from '@postern/net/hostname'
+import { findIp } from '@postern/net/ip'
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely'
 import { describeCertificate } from '../../certificates/describe.ts'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
@@ -16,7 +18,7 @@ import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError, quoteNames, refuseFindings } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch, Readable } from '../patch.ts'
-import { findPointingProblem } from './domain-check.ts'
+import { findPointingProblem, type Here } from './domain-check.ts'
 import { findProviderProblem, readMembers, refuseRequired, writeMembers } from './members.ts'
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
@@ -56,10 +58,11 @@ export async function createDomain(
   refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values), ...noProvider], taken })
   const form = patch.onto({})
   const issued = await context.authority.issue([form.domain])
-  return await change(context, { actor, what: `domain ${form.domain} created` }, async (tx, revision) => {
+  return await change(context, { actor, what: 'domain created' }, async (tx, revision) => {
     refuseFindings({ invalid: [], taken: await findTaken(tx, form.domain) })
     const id = await insertDomain(context, tx, { ...form, issued, revision })
-    return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
+    const value = await getDomain({ ...context, db: tx }, id)
+    return { value, touched: { domains: [id] }, name: form.domain }
   })
 }
 
@@ -111,7 +114,7 @@ export async function updateDomain(
   refuseFindings({ invalid: [...errors, ...unfit, ...noProvider], taken: [] })
   const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
   const issued = isLeaving ? await context.authority.issue([before.domain]) : undefined
-  return await change(context, { actor, what: `domain ${before.domain} updated` }, async (tx, revision) => {
+  return await change(context, { actor, what: 'domain updated' }, async (tx, revision) => {
     const current = await getDomain({ ...context, db: tx }, id)
     const form = patch.onto(formOf(current), current.updated_at)
     refuseFindings({ invalid: findKindProblem(form), taken: [] })
@@ -124,14 +127,15 @@ export async function updateDomain(
       authentication: flag(form.authentication),
       updated_at: nextTime(context.clock(), current.updated_at),
     })
-    return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
+    const value = await getDomain({ ...context, db: tx }, id)
+    return { value, touched: { domains: [id] }, name: before.domain }
   })
 }
 
 /** @throws ConflictError that names the services that use it. */
 export async function removeDomain(context: Context, actor: string, id: number): Promise<{ id: number }> {
   const { domain } = await getDomain(context, id)
-  return await change(context, { actor, what: `domain ${domain} deleted` }, async (tx) => {
+  return await change(context, { actor, what: 'domain deleted' }, async (tx) => {
     const services = await tx
       .selectFrom('services')
       .select('name')
@@ -149,7 +153,7 @@ export async function removeDomain(context: Context, actor: string, id: number):
     await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
     await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domains').where('id', '=', id).execute()
-    return { value: { id }, touched: { domains: [id] } }
+    return { value: { id }, touched: { domains: [id] }, name: domain }
   })
 }
 
@@ -188,9 +192,10 @@ export async function retryCertificate(context: Context, actor: string, id: numb
   const { domain, ssl } = await getDomain(context, id)
   if (ssl !== 'certbot')
     throw new ConflictError(`The certificate of ${domain} is self-signed: nothing is on order.`)
-  return await change(context, { actor, what: `certificate of ${domain} ordered again` }, async (tx) => {
+  return await change(context, { actor, what: 'certificate ordered again' }, async (tx) => {
     await hastenOrder(tx, id, context.clock())
-    return { value: await getDomain({ ...context, db: tx }, id), touched: { domains: [id] } }
+    const value = await getDomain({ ...context, db: tx }, id)
+    return { value, touched: { domains: [id] }, name: domain }
   })
 }
 
@@ -207,9 +212,20 @@ export async function findDomainProblem(
 ): Promise<string | undefined> {
   const { publicHost } = context.config
   if (domain === publicHost) return "This is the server's own address. Leave the domain empty to use it."
-  if (skipValidation) return undefined
-  const ownAddresses = context.network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
-  return await findPointingProblem(context, domain, { publicHost, ownAddresses })
+  return skipValidation ? undefined : await findPointingProblem(context, domain, hereOf(context))
+}
+
+/** Whether the installation's own name leads to it. An address needs no DNS. */
+export async function checkPublicHost(context: Context): Promise<PublicHostCheck> {
+  const host = context.config.publicHost
+  const isName = findIp(host) === undefined
+  const problem = isName ? await findPointingProblem(context, host, hereOf(context)) : undefined
+  return { host, isName, problem: problem ?? null }
+}
+
+function hereOf({ config: { publicHost }, network }: Context): Here {
+  const ownAddresses = network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
+  return { publicHost, ownAddresses }
 }
 
 async function findTaken(db: Kysely<Database>, domain: string): Promise<FieldError[]> {

@@ -44,7 +44,7 @@ export async function createNode(
       .returning('id')
       .executeTakeFirstOrThrow()
     const { token } = await insertToken(context, tx, row.id, { name: 'default', expireAt: null })
-    return { value: { id: row.id, token }, touched: { nodes: [row.id] } }
+    return { value: { id: row.id, token }, touched: { nodes: [row.id] }, name: form.name }
   })
   return { ...(await getNode(context, id)), token }
 }
@@ -85,7 +85,7 @@ export async function setNodeEnabled(
   id: number,
   enabled: boolean,
 ): Promise<Node> {
-  await changeNode(context, actor, id, enabled ? 'enabled' : 'disabled', async () => ({
+  await changeNode(context, actor, id, enabled ? 'connected' : 'disconnected', async () => ({
     enabled: flag(enabled),
   }))
   return await getNode(context, id)
@@ -93,14 +93,14 @@ export async function setNodeEnabled(
 
 /** The services go with it. @throws NotFoundError, ConflictError for the local node */
 export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
-  const services = await change(context, { actor, what: `node ${id} deleted` }, async (tx) => {
+  const services = await change(context, { actor, what: 'node deleted' }, async (tx) => {
     const row = await getNodeRow(tx, id)
     refuseLocal(row)
     const services = await listServiceRefs(tx, id)
     await tx.deleteFrom('services').where('node_id', '=', id).execute()
     await tx.deleteFrom('nodes').where('id', '=', id).execute()
     context.addresses.release(row.address)
-    return { value: services, touched: { nodes: [id], services } }
+    return { value: services, touched: { nodes: [id], services }, name: row.name }
   })
   context.live.remove(id)
   await context.counts.remove(services.map((service) => service.id))
@@ -118,13 +118,14 @@ export async function changeNode(
   what: string,
   work: (tx: Tx, row: NodeRow) => Promise<StatedUpdate<'nodes'>>,
 ): Promise<void> {
-  await change(context, { actor, what: `node ${id} ${what}` }, async (tx, revision) => {
+  await change(context, { actor, what: `node ${what}` }, async (tx, revision) => {
     const row = await getNodeRow(tx, id)
     refuseLocal(row)
     const values = await work(tx, row)
     const updated_at = nextTime(context.clock(), row.updated_at)
     await updateStated(tx, 'nodes', id, revision, { updated_at, ...values })
-    return { value: undefined, touched: { nodes: [id], services: await listServiceRefs(tx, id) } }
+    const touched = { nodes: [id], services: await listServiceRefs(tx, id) }
+    return { value: undefined, touched, name: row.name }
   })
 }
 

@@ -57,12 +57,12 @@ export async function createToken(
   if (expireAt === undefined)
     throw new ValidationError([...errors, { field: 'expireAt', message: MESSAGES.pastDate }])
   const { name } = patch.onto({})
-  const what = `access token of node ${nodeId} created`
-  return await change(context, { actor, what }, async (tx) => {
+  return await change(context, { actor, what: 'access token created' }, async (tx) => {
     await requireTokenNode(tx, nodeId)
     await requireRoom(tx, nodeId)
     const { id, token } = await insertToken(context, tx, nodeId, { name, expireAt })
-    return { value: { ...(await getToken(tx, { nodeId, id })), token }, touched: { nodes: [nodeId] } }
+    const value = { ...(await getToken(tx, { nodeId, id })), token }
+    return { value, touched: { nodes: [nodeId] }, name }
   })
 }
 
@@ -125,10 +125,10 @@ async function changeToken<T>(
   what: string,
   work: (tx: Tx, pat: Pat) => Promise<T>,
 ): Promise<T> {
-  const note = { actor, what: `access token ${key.id} of node ${key.nodeId} ${what}` }
-  return await change(context, note, async (tx) => {
+  return await change(context, { actor, what: `access token ${what}` }, async (tx) => {
     await requireTokenNode(tx, key.nodeId)
-    return { value: await work(tx, await getToken(tx, key)), touched: { nodes: [key.nodeId] } }
+    const pat = await getToken(tx, key)
+    return { value: await work(tx, pat), touched: { nodes: [key.nodeId] }, name: pat.name }
   })
 }
 

@@ -45,34 +45,30 @@ export async function createService<F extends ServiceForm, R extends Service>(
   patch: Patch<F>,
 ): Promise<R> {
   const issued = await prepare(context, kind, nodeId, patch)
-  const row = await change(
-    context,
-    { actor, what: `service ${patch.onto({}).name} created` },
-    async (tx, revision) => {
-      const form = patch.onto({})
-      const node = await getServiceNode(tx, nodeId)
-      refuseFindings(await find(kind, { context, db: tx }, form, node))
-      const domain = await takeDomain(context, tx, form, { issued, revision })
-      const now = new Date(context.clock()).toISOString()
-      const { id } = await tx
-        .insertInto('services')
-        .values({
-          ...sharedColumnsOf(form, node),
-          ...(await kind.columnsOf({ context, db: tx }, form)),
-          domain_id: domain.id,
-          type: kind.type,
-          node_id: nodeId,
-          enabled: 1,
-          system: 0,
-          revision,
-          created_at: now,
-          updated_at: now,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      return changedService(tx, { nodeId, type: kind.type, id }, domain.made)
-    },
-  )
+  const row = await change(context, { actor, what: 'service created' }, async (tx, revision) => {
+    const form = patch.onto({})
+    const node = await getServiceNode(tx, nodeId)
+    refuseFindings(await find(kind, { context, db: tx }, form, node))
+    const domain = await takeDomain(context, tx, form, { issued, revision })
+    const now = new Date(context.clock()).toISOString()
+    const { id } = await tx
+      .insertInto('services')
+      .values({
+        ...sharedColumnsOf(form, node),
+        ...(await kind.columnsOf({ context, db: tx }, form)),
+        domain_id: domain.id,
+        type: kind.type,
+        node_id: nodeId,
+        enabled: 1,
+        system: 0,
+        revision,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return changedService(tx, { nodeId, type: kind.type, id }, domain.made)
+  })
   return kind.toRecord(context, row)
 }
 
@@ -86,7 +82,7 @@ export async function updateService<F extends ServiceForm, R extends Service>(
 ): Promise<R> {
   const key = { nodeId, type: kind.type, id }
   const issued = await prepare(context, kind, nodeId, patch, await getServiceRow(context.db, key))
-  const row = await change(context, { actor, what: `service ${id} updated` }, async (tx, revision) => {
+  const row = await change(context, { actor, what: 'service updated' }, async (tx, revision) => {
     const before = await getServiceRow(tx, key)
     const form = patch.onto(kind.formOf(before), before.updated_at)
     const node = await getServiceNode(tx, nodeId)

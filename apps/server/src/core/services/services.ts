@@ -76,7 +76,7 @@ export async function setServiceEnabled(
   key: ServiceKey,
   enabled: boolean,
 ): Promise<Service> {
-  const what = `service ${key.id} ${enabled ? 'enabled' : 'disabled'}`
+  const what = `service ${enabled ? 'enabled' : 'disabled'}`
   const row = await change(context, { actor, what }, async (tx, revision) => {
     const current = await getServiceRow(tx, key)
     if (current.system && !enabled) throw new ConflictError('The console cannot be disabled', [], 'system')
@@ -92,11 +92,11 @@ export async function removeService(
   actor: string,
   key: ServiceKey,
 ): Promise<{ id: number }> {
-  const removed = await change(context, { actor, what: `service ${key.id} deleted` }, async (tx) => {
-    const { system } = await getServiceRow(tx, key)
+  const removed = await change(context, { actor, what: 'service deleted' }, async (tx) => {
+    const { system, name } = await getServiceRow(tx, key)
     if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
     await tx.deleteFrom('services').where('id', '=', key.id).execute()
-    return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId] } }
+    return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId] }, name }
   })
   await context.counts.remove([key.id])
   return removed
@@ -108,7 +108,8 @@ export async function changedService(
   key: ServiceKey,
   domains: number[] = [],
 ): Promise<Changed<ServiceRecordRow>> {
-  return { value: await getServiceRow(tx, key), touched: { services: [key], nodes: [key.nodeId], domains } }
+  const row = await getServiceRow(tx, key)
+  return { value: row, touched: { services: [key], nodes: [key.nodeId], domains }, name: row.name }
 }
 
 /** Writes the values of a form, or whether the service is enabled, as the change of this revision. */

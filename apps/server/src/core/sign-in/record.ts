@@ -78,28 +78,24 @@ export async function endSessions(
   domainId: number,
   email: string,
 ): Promise<{ id: number }> {
-  return await change(
-    parts,
-    { actor, what: `sessions at domain ${domainId} ended` },
-    async (tx, revision) => {
-      const domain = await tx
-        .selectFrom('domains')
-        .select('updated_at')
-        .where('id', '=', domainId)
-        .executeTakeFirst()
-      if (!domain) throw new NotFoundError('Domain')
-      const gone = await tx
-        .deleteFrom('domain_members')
-        .where('domain_id', '=', domainId)
-        .where('email', '=', email)
-        .returning('id')
-        .executeTakeFirst()
-      if (!gone)
-        throw new ConflictError(`${email} is not on the list of this domain: there is no session to end`)
-      await tx.insertInto('domain_members').values({ domain_id: domainId, email }).execute()
-      const updated_at = nextTime(parts.clock(), domain.updated_at)
-      await updateStated(tx, 'domains', domainId, revision, { updated_at })
-      return { value: { id: domainId }, touched: { domains: [domainId] } }
-    },
-  )
+  return await change(parts, { actor, what: 'sessions ended' }, async (tx, revision) => {
+    const domain = await tx
+      .selectFrom('domains')
+      .select(['domain', 'updated_at'])
+      .where('id', '=', domainId)
+      .executeTakeFirst()
+    if (!domain) throw new NotFoundError('Domain')
+    const gone = await tx
+      .deleteFrom('domain_members')
+      .where('domain_id', '=', domainId)
+      .where('email', '=', email)
+      .returning('id')
+      .executeTakeFirst()
+    if (!gone)
+      throw new ConflictError(`${email} is not on the list of this domain: there is no session to end`)
+    await tx.insertInto('domain_members').values({ domain_id: domainId, email }).execute()
+    const updated_at = nextTime(parts.clock(), domain.updated_at)
+    await updateStated(tx, 'domains', domainId, revision, { updated_at })
+    return { value: { id: domainId }, touched: { domains: [domainId] }, name: domain.domain }
+  })
 }

@@ -7,6 +7,7 @@ import { orders } from './0006-orders.ts'
 import { signIn } from './0007-sign-in.ts'
 import { signIns } from './0008-sign-ins.ts'
 import { endsOfCertificates } from './0009-ends-of-certificates.ts'
+import { namesOfChanges } from './0010-names-of-changes.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
   signIn,
   signIns,
   endsOfCertificates,
+  namesOfChanges,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

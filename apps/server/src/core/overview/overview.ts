@@ -1,0 +1,153 @@
+import type { Overview, RecentChange, TroubledService } from '@postern/contract/overview'
+import type { Service } from '@postern/contract/services'
+import { sql } from 'kysely'
+import type { Context } from '../../context.ts'
+import { statusOf } from '../nodes/figures.ts'
+import { readServices, toService } from '../services/records.ts'
+import { serviceState } from '../services/state.ts'
+
+const MOST_TROUBLED = 5
+const MOST_CHANGES = 8
+
+/**
+ * What matters of the whole installation. All services of a node are in the same phase, except for those that an edge
+ * tells something of, or has yet to apply: only these are read.
+ */
+export async function readOverview(context: Context): Promise<Overview> {
+  const counted = await countServices(context)
+  const services: Overview['services'] = {
+    ...{ live: 0, applying: 0, unanswered: 0, failed: 0 },
+    ...{ 'node-offline': 0, 'node-disconnected': 0 },
+  }
+  for (const { phase, count } of counted.values()) services[phase] += count
+  const apart = await listServicesApart(context)
+  for (const { nodeId, state } of apart) {
+    const usual = counted.get(nodeId)
+    if (usual) services[usual.phase]--
+    services[state.phase]++
+  }
+  return {
+    nodes: countNodes(counted),
+    services,
+    disabledServices: await countDisabled(context),
+    troubled: pickTroubled(apart),
+    changes: await listChanges(context),
+  }
+}
+
+type Phase = Service['state']['phase']
+
+interface CountedNode {
+  kind: keyof Overview['nodes'] | 'local'
+  /** In which its services usually are. */
+  phase: Phase
+  /** How many of its services are enabled. */
+  count: number
+}
+
+async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
+  const rows = await db
+    .selectFrom('nodes')
+    .leftJoin('services', (join) =>
+      join
+        .onRef('services.node_id', '=', 'nodes.id')
+        .on('services.enabled', '=', 1)
+        .on('services.system', '=', 0),
+    )
+    .select(({ fn }) => [
+      'nodes.id',
+      'is_local',
+      'nodes.enabled',
+      fn.count<number>('services.id').as('count'),
+    ])
+    .groupBy('nodes.id')
+    .execute()
+  const views = edges
+    .views()
+    .map((view) => ({ ...view, problems: [], troubles: new Map(), families: new Map() }))
+  const now = clock()
+  return new Map(
+    rows.map(({ id, is_local, enabled, count }) => {
+      const figures = live.find(id)
+      const status = statusOf(enabled === 1, figures, now)
+      const node = {
+        ...{ id, name: '', address: '', usesFile: false, status },
+        ...{ isLocal: is_local === 1, enabled: enabled === 1, lastSeen: figures?.latestHandshake ?? null },
+      }
+      const any = { id: 0, node, isNamed: false, isOnNode: false, certificateId: null, revision: 0 }
+      const kind = node.isLocal ? 'local' : node.enabled ? status : 'disconnected'
+      return [id, { kind, phase: serviceState(any, views).phase, count }]
+    }),
+  )
+}
+
+function countNodes(counted: ReadonlyMap<number, CountedNode>): Overview['nodes'] {
+  const nodes = { online: 0, idle: 0, offline: 0, disconnected: 0 }
+  for (const { kind } of counted.values()) if (kind !== 'local') nodes[kind]++
+  return nodes
+}
+
+/** The enabled services that may be in another phase than their node's others. */
+async function listServicesApart(context: Context): Promise<Service[]> {
+  const views = context.edges.views()
+  const scopes = views.flatMap(({ problems }) => problems.map(({ scope }) => scope))
+  const idsOf = (kind: 'service' | 'node' | 'certificate') =>
+    scopes.flatMap((scope) => (scope.kind === kind ? [scope.id] : []))
+  const troubled = views.flatMap(({ troubles }) => [...troubles.keys()])
+  // A statement holds a limited number of values.
+  const among = (ids: readonly number[]) => sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const applied = Math.min(...views.flatMap((view) => (view.dataPlane ? [view.applied] : [])))
+  const ids = context.db
+    .selectFrom('services')
+    .select('services.id')
+    .where('enabled', '=', 1)
+    .where('system', '=', 0)
+    .where((eb) => {
+      const nodes = eb.selectFrom('nodes').select('id').where('nodes.revision', '>', applied)
+      const domains = eb.selectFrom('domains').select('id').where('domains.revision', '>', applied)
+      const named = eb
+        .selectFrom('certificates')
+        .select('certificates.domain_id')
+        .where('certificates.id', 'in', among(idsOf('certificate')))
+      const told = [
+        eb('services.id', 'in', among([...idsOf('service'), ...troubled])),
+        eb('node_id', 'in', among(idsOf('node'))),
+        eb('domain_id', 'in', named),
+      ]
+      if (applied === Number.POSITIVE_INFINITY) return eb.or(told)
+      const fresh = [
+        eb('services.revision', '>', applied),
+        eb('node_id', 'in', nodes),
+        eb('domain_id', 'in', domains),
+      ]
+      return eb.or([...told, ...fresh])
+    })
+  return (await readServices(context.db, ids)).map((row) => toService(context, row))
+}
+
+function pickTroubled(services: readonly Service[]): TroubledService[] {
+  const of = (phase: Phase) => services.filter(({ state }) => state.phase === phase)
+  return [...of('failed'), ...of('unanswered')]
+    .slice(0, MOST_TROUBLED)
+    .map(({ id, name, nodeId, nodeName, state }) => ({ id, name, nodeId, nodeName, state }))
+}
+
+async function countDisabled({ db }: Context): Promise<number> {
+  const { count } = await db
+    .selectFrom('services')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('enabled', '=', 0)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+async function listChanges({ db }: Context): Promise<RecentChange[]> {
+  return await db
+    .selectFrom('changes')
+    .leftJoin('nodes', 'nodes.id', 'changes.node_id')
+    .leftJoin('domains', 'domains.id', 'changes.domain_id')
+    .select(['changes.revision', 'at', 'actor', 'what', 'changes.name', 'nodes.id as nodeId', 'domain'])
+    .orderBy('changes.revision', 'desc')
+    .limit(MOST_CHANGES)
+    .execute()
+}

@@ -1,0 +1,192 @@
+import { Overview } from '@postern/contract/overview'
+import { ServiceState } from '@postern/contract/services'
+import { connectEdgeClient, type EdgeClient, onlinePeer } from '@postern/testkit/edge-client'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LookupError } from '../core/domains/resolver.ts'
+
+let server: TestServer
+let client: Client
+let edge: EdgeClient
+let applied = 0
+
+const NODES = ['attic', 'barn', 'cellar', 'deck']
+const nodeIds: number[] = []
+const serviceIds: number[] = []
+
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  await server.listenOnSocket()
+  edge = await connectEdgeClient(server.context.config.paths)
+  for (const name of NODES) nodeIds.push((await client.post('/api/nodes', { name })).json().id)
+  for (const [index, nodeId] of [1, ...nodeIds, ...nodeIds].entries()) {
+    const host = nodeId === 1 ? { backendHost: '127.0.0.1' } : {}
+    const form = { name: `s${index}`, pathLocation: `/s${index}`, ...host }
+    serviceIds.push((await client.post(`/api/services/${nodeId}/http`, form)).json().id)
+  }
+  applied = await newest()
+})
+afterAll(async () => {
+  edge.close()
+  await server.close()
+})
+
+const read = async () => Overview.parse((await client.get('/api/overview')).json())
+const newest = async () => (await read()).changes[0]?.revision ?? 0
+const listServices = async (): Promise<{ enabled: boolean; system: boolean; state: ServiceState }[]> =>
+  (await client.get('/api/services/http')).json()
+
+/** The same numbers, counted row by row. */
+async function countRows() {
+  const rows = (await listServices()).filter(({ system }) => !system)
+  const phases = ServiceState.shape.phase.options.map((phase) => [
+    phase,
+    rows.filter(({ enabled, state }) => enabled && state.phase === phase).length,
+  ])
+  return {
+    services: Object.fromEntries(phases),
+    disabledServices: rows.filter(({ enabled }) => !enabled).length,
+  }
+}
+
+describe('the numbers', () => {
+  it('are those of the rows, whatever the edge says and whichever nodes are there', async () => {
+    const some = (ids: () => number[]) =>
+      fc.uniqueArray(fc.nat({ max: 8 })).map((picks) => picks.flatMap((pick) => ids()[pick] ?? []))
+    const scenario = fc.record({
+      behind: fc.constantFrom(0, 0, 1, 3, 9),
+      haproxy: fc.constantFrom('ok', 'ok', 'ok', 'failed'),
+      failed: some(() => serviceIds),
+      failedNodes: some(() => nodeIds),
+      unanswered: some(() => serviceIds),
+      online: some(() => nodeIds),
+    })
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ behind, haproxy, failed, failedNodes, unanswered, online }) => {
+        const problems = [
+          ...failed.map((id) => ({ scope: { kind: 'service' as const, id }, message: 'broken' })),
+          ...failedNodes.map((id) => ({ scope: { kind: 'node' as const, id }, message: 'lost' })),
+        ]
+        const part = { state: haproxy as 'ok' | 'failed', detail: 'HAProxy' }
+        const backends = unanswered.map((service) => ({ service, trouble: 'refused' as const }))
+        const gone = { latestHandshake: null, reachable: false }
+        server.context.live.update(
+          nodeIds.map((id) => ({ ...onlinePeer(id), ...(online.includes(id) ? {} : gone) })),
+        )
+        edge.send({ type: 'backends', isFirst: true, backends })
+        const dataPlane = { haproxy: part, wireguard: part, nftables: part }
+        edge.report(applied - behind, { problems, dataPlane })
+        const told = JSON.stringify([problems, dataPlane, applied - behind])
+        await until('the report', () => {
+          const view = server.context.edges.views()[0]
+          return told === JSON.stringify([view?.problems, view?.dataPlane, view?.applied])
+        })
+        const { services, disabledServices, nodes } = await read()
+        expect({ services, disabledServices }).toEqual(await countRows())
+        expect(nodes).toMatchObject({ online: online.length, offline: NODES.length - online.length })
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('tell disabled services and disconnected nodes apart, and names what is in trouble', async () => {
+    server.context.live.update(nodeIds.map(onlinePeer))
+    edge.send({ type: 'backends', isFirst: true, backends: [{ service: 3, trouble: 'refused' }] })
+    await client.patch(`/api/nodes/${nodeIds[0]}/disable`)
+    await client.patch(`/api/services/${nodeIds[1]}/http/${serviceIds[2]}/disable`)
+    const scope = { kind: 'service' as const, id: serviceIds[3] ?? 0 }
+    edge.report(await newest(), { problems: [{ scope, message: 'No such host' }] })
+    await until('the report', () => server.context.edges.views()[0]?.problems[0]?.message === 'No such host')
+    const { services, disabledServices, nodes, troubled } = await read()
+    expect({ services, disabledServices }).toEqual(await countRows())
+    expect(disabledServices).toBe(1)
+    expect(services['node-disconnected']).toBe(2)
+    expect(nodes).toEqual({ online: 3, idle: 0, offline: 0, disconnected: 1 })
+    expect(troubled[0]).toMatchObject({
+      nodeName: 'cellar',
+      state: { phase: 'failed', problem: 'No such host' },
+    })
+  })
+})
+
+describe('the last changes', () => {
+  it('say who did what to which thing, and where it is, the newest first', async () => {
+    await client.post('/api/domains', { domain: 'wiki.example.com', skipValidation: true })
+    const domain = (await client.get('/api/domains')).json()[0]
+    const [first, second] = (await read()).changes
+    expect(first).toMatchObject({ actor: 'admin', what: 'domain created', name: 'wiki.example.com' })
+    expect(first).toMatchObject({ domain: 'wiki.example.com', nodeId: null })
+    expect(second).toMatchObject({ what: 'service disabled', name: 's2', nodeId: nodeIds[1], domain: null })
+    await client.delete(`/api/domains/${domain.id}`)
+    expect((await read()).changes[0]).toMatchObject({
+      ...{ what: 'domain deleted', name: 'wiki.example.com' },
+      domain: null,
+    })
+  })
+
+  it('are eight at most, and lead nowhere when the node is deleted', async () => {
+    const { id } = (await client.post('/api/nodes', { name: 'eaves' })).json()
+    const token = (await client.post(`/api/nodes/${id}/pats`, { name: 'ci' })).json()
+    await client.patch(`/api/nodes/${id}/pats/${token.id}/revoke`)
+    await client.delete(`/api/nodes/${id}`)
+    const { changes } = await read()
+    expect(changes).toHaveLength(8)
+    expect(changes.slice(0, 4).map(({ what, name, nodeId }) => ({ what, name, nodeId }))).toEqual([
+      { what: 'node deleted', name: 'eaves', nodeId: null },
+      { what: 'access token revoked', name: 'ci', nodeId: null },
+      { what: 'access token created', name: 'ci', nodeId: null },
+      { what: 'node created', name: 'eaves', nodeId: null },
+    ])
+  })
+})
+
+describe('the public host', () => {
+  const check = async (publicHost: string, addresses: string[], answer: string[] | Error) => {
+    const resolver = {
+      async resolve() {
+        if (answer instanceof Error) throw answer
+        return answer
+      },
+    }
+    const network = () => ({ ...server.context.network(), addresses })
+    const visit = async () => ({ kind: 'refused' as const })
+    const own = await startTestServer({
+      settings: { POSTERN_PUBLIC_HOST: publicHost },
+      world: { resolver, network, visit },
+    })
+    const answered = (await (await own.signIn()).get('/api/overview/public-host')).json()
+    await own.close()
+    return answered
+  }
+
+  it('leads here where DNS names an address of this machine', async () => {
+    expect(await check('postern.example.com', ['203.0.113.1'], ['203.0.113.1'])).toEqual({
+      host: 'postern.example.com',
+      isName: true,
+      problem: null,
+    })
+  })
+
+  it('does not prove itself: what DNS names must be here or answer for it', async () => {
+    const { problem } = await check('postern.example.com', ['203.0.113.1'], ['198.51.100.9'])
+    expect(problem).toBe(
+      'postern.example.com points to 198.51.100.9 (A), which refuses connections on port 80. Point it to 203.0.113.1. If that is your router or a CDN, let it pass port 80 on to this server.',
+    )
+  })
+
+  it('may have no record yet', async () => {
+    const { problem } = await check('postern.example.com', ['203.0.113.1'], new LookupError('absent'))
+    expect(problem).toBe('postern.example.com has no DNS record. Point it to 203.0.113.1.')
+  })
+
+  it('needs no DNS as an address', async () => {
+    expect(await check('203.0.113.1', [], new LookupError('absent'))).toEqual({
+      host: '203.0.113.1',
+      isName: false,
+      problem: null,
+    })
+  })
+})

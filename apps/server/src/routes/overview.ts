@@ -1,0 +1,10 @@
+import { endpoints } from '@postern/contract/endpoints'
+import type { FastifyInstance } from 'fastify'
+import { checkPublicHost } from '../core/domains/domains.ts'
+import { readOverview } from '../core/overview/overview.ts'
+import { route } from '../http/route.ts'
+
+export function overviewRoutes(app: FastifyInstance): void {
+  route(app, endpoints.getOverview, ({ context }) => readOverview(context))
+  route(app, endpoints.checkPublicHost, ({ context }) => checkPublicHost(context))
+}

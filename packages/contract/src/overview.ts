@@ -1,0 +1,51 @@
+import * as z from 'zod/mini'
+import * as f from './fields.ts'
+import { ServiceState } from './services.ts'
+
+/** A service that visitors cannot use although its node is there. */
+const TroubledService = z.object({
+  id: z.number(),
+  name: z.string(),
+  nodeId: z.number(),
+  nodeName: z.string(),
+  state: ServiceState,
+})
+export type TroubledService = z.infer<typeof TroubledService>
+
+/** One line of what was done lately. */
+const RecentChange = z.object({
+  revision: z.number(),
+  at: f.time,
+  actor: z.string(),
+  /** In a few words, like `service updated`. */
+  what: z.string(),
+  /** What the changed thing was called then; null where `what` says it all. */
+  name: z.nullable(z.string()),
+  /** The node on whose page it is; null for none, or one that was deleted since. */
+  nodeId: z.nullable(z.number()),
+  /** The domain that it was about; null for none, or one that was deleted since. */
+  domain: z.nullable(z.string()),
+})
+export type RecentChange = z.infer<typeof RecentChange>
+
+/** What matters of the whole installation. The local node and the console's own service do not count. */
+export const Overview = z.object({
+  /** How many there are of each; `disconnected` by a person. */
+  nodes: z.object({ online: z.number(), idle: z.number(), offline: z.number(), disconnected: z.number() }),
+  /** How many there are in each phase, and how many are disabled. */
+  services: z.record(ServiceState.shape.phase, z.number()),
+  disabledServices: z.number(),
+  /** Those that are `failed` or `unanswered`; failed ones first, five at most. */
+  troubled: z.array(TroubledService),
+  /** The newest first; eight at most. */
+  changes: z.array(RecentChange),
+})
+export type Overview = z.infer<typeof Overview>
+
+/** Whether the name of the installation leads to it; `problem` says in words why not. */
+export const PublicHostCheck = z.object({
+  host: z.string(),
+  isName: z.boolean(),
+  problem: z.nullable(z.string()),
+})
+export type PublicHostCheck = z.infer<typeof PublicHostCheck>
