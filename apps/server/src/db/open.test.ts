@@ -95,8 +95,9 @@ test('a change is recorded together with its rows, and told only when both are t
   expect(await write('a', false)).toBe('a')
   await expect(write('b', true)).rejects.toThrow('no')
   expect(await db.selectFrom('settings').select('key').execute()).toEqual([{ key: 'a' }])
+  const at = '1970-01-01T00:00:00.000Z'
   expect(await db.selectFrom('changes').selectAll().execute()).toEqual([
-    { revision: 1, at: '1970-01-01T00:00:00.000Z', actor: 'admin', what: 'a' },
+    { revision: 1, at, actor: 'admin', what: 'a', name: null, node_id: 1, domain_id: null },
   ])
   expect(hints).toEqual([{ kind: 'changed', revision: 1, touched: { nodes: [1] } }])
   await db.destroy()
