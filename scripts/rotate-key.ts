@@ -32,7 +32,7 @@ async function runRotation(installation: Installation): Promise<number> {
   const { environment, machine } = installation
   const view = await openProgramView(installation)
   const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/src/rotate-key.ts`]
-  const options = { timeoutMs: PATIENCE, env: environmentOf(environment, machine) }
+  const options = { timeoutMs: PATIENCE, env: environmentOf('server', environment, machine) }
   try {
     const done = await runArgv([...view.enter, ...main], options)
     process.stdout.write(done.stdout)

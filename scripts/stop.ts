@@ -17,7 +17,7 @@ async function stop(own: Environment): Promise<number> {
     wasStarted || wasService ? 'Server and edge are stopped.\n' : 'Server and edge were not running.\n',
   )
   if (findEdgeObstacle(machine)) return 0
-  await takeTrafficDown(environmentOf(environment, machine))
+  await takeTrafficDown(environmentOf('edge', environment, machine))
   process.stdout.write('HAProxy, the tunnel and the firewall rules are removed.\n')
   return 0
 }

@@ -10,15 +10,22 @@ test('without root the data directory is below the home', () => {
   expect(readSettings({ POSTERN_DATA_DIR: '/srv/p' }, person).POSTERN_DATA_DIR).toBe('/srv/p')
 })
 
-test('programs get the settings and the search path, and nothing else', () => {
+test('programs get their own settings and the search path, and nothing else', () => {
   const environment = {
     PATH: '/bin',
     POSTERN_HTTP_PORT: '8080',
     POSTERN_ADMIN_PASSWORD: 'a-secret-word',
+    POSTERN_OIDC_CLIENT_SECRET: 'another',
+    POSTERN_ACME_EAB_HMAC: 'a-third',
     POSTERN_LOG_LEVEL: '',
     AWS_SECRET_ACCESS_KEY: 'x',
     NODE_OPTIONS: '--inspect',
   }
   const common = { NODE_ENV: 'production', PATH: '/bin', POSTERN_HTTP_PORT: '8080' }
-  expect(environmentOf(environment, root)).toEqual(common)
+  expect(environmentOf('edge', environment, root)).toEqual(common)
+  expect(environmentOf('server', environment, root)).toEqual({
+    ...common,
+    POSTERN_OIDC_CLIENT_SECRET: 'another',
+    POSTERN_ACME_EAB_HMAC: 'a-third',
+  })
 })

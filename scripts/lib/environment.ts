@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { parseSettings, type Settings } from '@postern/contract/settings'
+import { EDGE_SETTINGS, parseSettings, type Settings } from '@postern/contract/settings'
 import { takeFromEnvironment } from '../bootstrap/own-environment.mjs'
 import type { Machine } from './machine.ts'
 
@@ -24,14 +24,21 @@ function withDataDir(environment: Environment, isRoot: boolean): Environment {
   return { ...environment, POSTERN_DATA_DIR: join(homedir(), '.local/share/postern') }
 }
 
-/** The part of the environment that our programs need, without the admin's password. */
-export function environmentOf(environment: Environment, { isRoot }: Machine): Record<string, string> {
+const COMMON = ['PATH', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+
+/** The part of the environment that one of our programs needs. The admin's password waits in a file instead. */
+export function environmentOf(
+  program: 'server' | 'edge',
+  environment: Environment,
+  { isRoot }: Machine,
+): Record<string, string> {
   const settings = withDataDir(environment, isRoot)
-  const names = Object.keys(settings).filter(
-    (name) =>
-      ['PATH', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].includes(name) ||
-      (name.startsWith('POSTERN_') && name !== 'POSTERN_ADMIN_PASSWORD'),
+  const isNeeded = (name: string) =>
+    program === 'edge'
+      ? EDGE_SETTINGS.some((own) => own === name)
+      : name.startsWith('POSTERN_') && name !== 'POSTERN_ADMIN_PASSWORD'
+  const pairs = Object.entries(settings).flatMap(([name, value]) =>
+    value && (COMMON.includes(name) || isNeeded(name)) ? [[name, value]] : [],
   )
-  const pairs = names.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))
   return { NODE_ENV: 'production', ...Object.fromEntries(pairs) }
 }

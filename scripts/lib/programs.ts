@@ -37,7 +37,7 @@ function startOne(name: 'server' | 'edge', installation: Installation, argv: str
     name,
     argv: machine.isLinux ? [...WITHOUT_CORE, ...argv] : argv,
     cwd: '/',
-    env: environmentOf(environment, machine),
+    env: environmentOf(name, environment, machine),
     onLine(line) {
       const text = formatLogLine(name, line)
       if (text) warn(`${text}\n`)

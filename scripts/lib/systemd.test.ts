@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { EDGE_SETTINGS, parseSettings } from '@postern/contract/settings'
 import { expect, test } from 'vitest'
 import { parseEnvironmentFile, renderEnvironmentFile, renderUnit, UNITS } from './systemd.ts'
 
@@ -54,6 +55,19 @@ test('the edge leaves its children alive, and the server runs without rights', (
   expect(edge).not.toMatch(/^User=/m)
   expect(server).toContain('\nUser=postern\n')
   expect(server).toContain('\nCapabilityBoundingSet=\n')
+})
+
+test('no unit has a setting in its environment that its program does not need', () => {
+  const [server, edge] = UNITS.map((name) =>
+    /^UnsetEnvironment=(.*)$/m.exec(template(name))?.[1]?.split(' ').sort(),
+  )
+  const own = new Set<string>(EDGE_SETTINGS)
+  expect(edge).toEqual(
+    Object.keys(parseSettings({}))
+      .filter((name) => !own.has(name))
+      .sort(),
+  )
+  expect(server).toEqual(['POSTERN_ADMIN_PASSWORD'])
 })
 
 test('a path that a unit file would read as something else is refused', () => {

@@ -76,6 +76,15 @@ async function childOf(starter: Running, name: 'server' | 'edge'): Promise<numbe
   return Number.parseInt(line, 10)
 }
 
+/** What only the server needs. */
+const SECRETS = {
+  POSTERN_OIDC_ISSUER: 'https://id.example.com',
+  POSTERN_OIDC_CLIENT_ID: 'postern',
+  POSTERN_OIDC_CLIENT_SECRET: 'a-secret-of-the-provider',
+  POSTERN_ACME_EAB_KID: 'key-1',
+  POSTERN_ACME_EAB_HMAC: 'a-secret-of-the-authority',
+}
+
 const statusOf = (pid: number) => readFileSync(`/proc/${pid}/status`, 'utf8')
 const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
 /** A process that has ended may stay in the table until somebody asks for its exit code. */
@@ -124,7 +133,7 @@ describe('an installation from the first start to the end of its traffic', () =>
 
   test('the first start prints addresses and the one password, and the console answers', async () => {
     // As on a machine that keeps what is left of crashed programs.
-    starter = begin(['prlimit', '--core=unlimited', '--', ...script('start')])
+    starter = begin(['prlimit', '--core=unlimited', '--', ...script('start')], SECRETS)
     await untilRunning(starter)
     const said = starter.output()
     expect(said).toContain(`https://${lab.server.address}/`)
@@ -172,13 +181,17 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(status).toMatch(/^NoNewPrivs:\t1$/m)
   })
 
-  test('the edge is root, and knows no password', async () => {
-    const edge = await childOf(starter, 'edge')
+  test('the edge is root, and neither it nor what it starts knows a secret of the server', async () => {
+    const [edge, server] = [await childOf(starter, 'edge'), await childOf(starter, 'server')]
     expect(statusOf(edge)).toMatch(/^Uid:\t0\t/m)
     const names = environmentOf(edge).map((pair) => pair.split('=')[0])
     expect(names).toContain('POSTERN_DATA_DIR')
     expect(names).not.toContain('POSTERN_ADMIN_PASSWORD')
     expect(names).not.toContain('HOME')
+    const secrets = Object.entries(SECRETS).map((pair) => pair.join('='))
+    expect(environmentOf(server)).toEqual(expect.arrayContaining(secrets))
+    for (const pid of [edge, proxy, ...(await tunnelPids())])
+      for (const pair of environmentOf(pid)) expect(pair).not.toMatch(/^POSTERN_(OIDC|ACME|ADMIN)_/)
   })
 
   test('HAProxy is a user of its own', async () => {

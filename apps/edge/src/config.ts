@@ -1,8 +1,8 @@
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
-import { parseSettings, type Settings } from '@postern/contract/settings'
+import { type EdgeSettings, parseEdgeSettings } from '@postern/contract/settings'
 
 export interface Config {
-  settings: Settings
+  settings: EdgeSettings
   paths: InstallationPaths
   /** Where systemd hears that we are ready; absent when it has not started us. */
   notifySocket?: string | undefined
@@ -10,7 +10,7 @@ export interface Config {
 
 /** The one place where the edge reads its environment. @throws SettingsError */
 export function readConfig(): Config {
-  const settings = parseSettings(process.env)
+  const settings = parseEdgeSettings(process.env)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
   return { settings, paths, notifySocket: process.env.NOTIFY_SOCKET }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { closedPortsOf, type Settings } from '@postern/contract/settings'
+import { closedPortsOf, type EdgeSettings } from '@postern/contract/settings'
 import { codeOf } from '@postern/host/errors'
 import { type Cidr, findCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
@@ -14,7 +14,7 @@ export interface Machine {
 }
 
 /** What this machine is connected to by itself, and the ports that are ours on it. */
-export function observeMachine(settings: Settings, edgePorts: readonly number[]): Machine {
+export function observeMachine(settings: EdgeSettings, edgePorts: readonly number[]): Machine {
   const ownNetworks = Object.entries(networkInterfaces())
     .filter(([name]) => name !== settings.POSTERN_TUNNEL_INTERFACE)
     .flatMap(([, infos]) => infos ?? [])

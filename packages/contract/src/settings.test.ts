@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { closedPortsOf, isServicePort, parseSettings, SettingsError } from './settings.ts'
+import { closedPortsOf, isServicePort, parseEdgeSettings, parseSettings, SettingsError } from './settings.ts'
 
 describe('settings', () => {
   it('have a default each, and an empty variable counts as absent', () => {
@@ -55,6 +55,13 @@ describe('settings', () => {
   ])('%s=%s is refused in one line that names it', (key, value) => {
     expect(() => parseSettings({ [key]: value })).toThrow(SettingsError)
     expect(() => parseSettings({ [key]: value })).toThrow(new RegExp(`^${key} [^\\n]+$`))
+  })
+
+  it('of an edge are its own only, though half of what belongs together is missing', () => {
+    const given = { POSTERN_HTTPS_PORT: '8443', POSTERN_OIDC_ISSUER: 'google', POSTERN_ACME_EAB_KID: 'x' }
+    expect(parseEdgeSettings(given)).toMatchObject({ POSTERN_HTTPS_PORT: 8443, POSTERN_OIDC_ISSUER: null })
+    expect(() => parseEdgeSettings({ POSTERN_TYPO: '1' })).toThrow(/^POSTERN_TYPO is not a setting/)
+    expect(() => parseEdgeSettings({ POSTERN_HTTPS_PORT: '0' })).toThrow(/^POSTERN_HTTPS_PORT must be/)
   })
 
   it('say which ports services may have, and which no backend may have', () => {

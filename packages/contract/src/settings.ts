@@ -143,20 +143,36 @@ const Environment = z.object({
 
 export type Settings = z.output<typeof Environment>
 
+/** All that an edge reads. It runs as root beside what strangers reach, so it is given nothing else, least of all secrets. */
+export const EDGE_SETTINGS = [
+  'POSTERN_DATA_DIR',
+  'POSTERN_PUBLIC_HOST',
+  'POSTERN_HTTP_PORT',
+  'POSTERN_HTTPS_PORT',
+  'POSTERN_CONSOLE_PORT',
+  'POSTERN_TUNNEL_PORT',
+  'POSTERN_TUNNEL_NETWORK',
+  'POSTERN_TUNNEL_INTERFACE',
+  'POSTERN_PORT_RANGE',
+  'POSTERN_CONNECTIONS_PER_SOURCE',
+  'POSTERN_LOG_LEVEL',
+] as const satisfies readonly (keyof Settings)[]
+export type EdgeSettings = Pick<Settings, (typeof EDGE_SETTINGS)[number]>
+
 /** The ports of this machine that the installation itself takes. */
-export function ownPortsOf(settings: Settings): number[] {
+export function ownPortsOf(settings: EdgeSettings): number[] {
   const { POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT } = settings
   return [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT]
 }
 
 /** Whether a TCP or UDP service may have this public port: one of the range that is not the installation's own. */
-export function isServicePort(settings: Settings, port: number): boolean {
+export function isServicePort(settings: EdgeSettings, port: number): boolean {
   const { from, to } = settings.POSTERN_PORT_RANGE
   return port >= from && port <= to && !ownPortsOf(settings).includes(port)
 }
 
 /** The ports of this machine that no backend may have: those of the range would lead back into the edge. */
-export function closedPortsOf(settings: Settings): number[] {
+export function closedPortsOf(settings: EdgeSettings): number[] {
   const { from, to } = settings.POSTERN_PORT_RANGE
   return [...ownPortsOf(settings), ...Array.from({ length: to - from + 1 }, (_, index) => from + index)]
 }
@@ -170,14 +186,25 @@ export class SettingsError extends Error {
  * Reads the settings; an empty variable counts as absent.
  * @throws SettingsError on a bad value or a `POSTERN_…` name that does not exist.
  */
-export function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+export function parseSettings(environment: GivenEnvironment): Settings {
+  return withWholeBinding(withWholeProvider(parseGiven(environment)))
+}
+
+/** The same for an edge, which looks at its own settings only. @throws SettingsError */
+export function parseEdgeSettings(environment: GivenEnvironment): EdgeSettings {
+  return parseGiven(environment, (name) => EDGE_SETTINGS.some((own) => own === name))
+}
+
+type GivenEnvironment = Readonly<Record<string, string | undefined>>
+
+function parseGiven(environment: GivenEnvironment, isWanted = (_name: string) => true): Settings {
   const own = Object.entries(environment).filter(([key, value]) => key.startsWith('POSTERN_') && value)
   const known = Object.keys(Environment.shape)
   const unknown = own.find(([key]) => !known.includes(key))
   if (unknown)
     throw new SettingsError(`${unknown[0]} is not a setting. The settings are: ${known.join(', ')}`)
-  const result = Environment.safeParse(Object.fromEntries(own))
-  if (result.success) return withWholeBinding(withWholeProvider(result.data))
+  const result = Environment.safeParse(Object.fromEntries(own.filter(([name]) => isWanted(name))))
+  if (result.success) return result.data
   const [issue] = result.error.issues
   throw new SettingsError(`${issue?.path.join('.')} ${issue?.message}`)
 }
