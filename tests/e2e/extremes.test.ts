@@ -18,6 +18,7 @@ let node: CreatedNode
 let service: number
 
 const scenes: Scene[] = [
+  { name: 'long-home', path: () => '/', shows: 'Last Changes' },
   { name: 'long-nodes', path: () => '/nodes', shows: LONG_NAME },
   { name: 'long-node', path: () => `/nodes/${node.id}`, shows: 'Proxy ->' },
   { name: 'long-domains', path: () => '/domains', act: expandDomain, shows: 'Proxy ->' },
@@ -31,6 +32,7 @@ const scenes: Scene[] = [
   { name: 'broken', path: () => '/', act: breakParts, shows: 'WireGuard is missing' },
 ]
 const emptyScenes: Scene[] = [
+  { name: 'zero-home', path: () => '/', shows: 'First Steps' },
   { name: 'zero-nodes', path: () => '/nodes', shows: 'No nodes yet' },
   { name: 'zero-domains', path: () => '/domains', shows: 'No domains yet' },
   { name: 'local-node', path: () => '/nodes/1', shows: 'Console' },

@@ -30,8 +30,14 @@ export type RecentChange = z.infer<typeof RecentChange>
 
 /** What matters of the whole installation. The local node and the console's own service do not count. */
 export const Overview = z.object({
-  /** How many there are of each; `disconnected` by a person. */
-  nodes: z.object({ online: z.number(), idle: z.number(), offline: z.number(), disconnected: z.number() }),
+  /** How many there are of each: `offline` were lost, `disconnected` are so by a person. */
+  nodes: z.object({
+    online: z.number(),
+    idle: z.number(),
+    offline: z.number(),
+    neverConnected: z.number(),
+    disconnected: z.number(),
+  }),
   /** How many there are in each phase, and how many are disabled. */
   services: z.record(ServiceState.shape.phase, z.number()),
   disabledServices: z.number(),

@@ -17,6 +17,7 @@ export const serverUrls = {
   docs: () => '/docs',
   terms: () => '/docs/terms',
   cli: () => '/docs/cli',
+  publicHost: () => '/docs/settings',
   docker: () => '/docs/docker',
   kubernetes: () => '/docs/kubernetes',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',

@@ -86,7 +86,7 @@ describe('the numbers', () => {
         })
         const { services, disabledServices, nodes } = await read()
         expect({ services, disabledServices }).toEqual(await countRows())
-        expect(nodes).toMatchObject({ online: online.length, offline: NODES.length - online.length })
+        expect(nodes).toMatchObject({ online: online.length, neverConnected: NODES.length - online.length })
       }),
       { numRuns: 40 },
     )
@@ -104,7 +104,7 @@ describe('the numbers', () => {
     expect({ services, disabledServices }).toEqual(await countRows())
     expect(disabledServices).toBe(1)
     expect(services['node-disconnected']).toBe(2)
-    expect(nodes).toEqual({ online: 3, idle: 0, offline: 0, disconnected: 1 })
+    expect(nodes).toEqual({ online: 3, idle: 0, offline: 0, neverConnected: 0, disconnected: 1 })
     expect(troubled[0]).toMatchObject({
       nodeName: 'cellar',
       state: { phase: 'failed', problem: 'No such host' },

@@ -1,6 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
-import { ArrowUpRight, BookOpen, type LucideIcon, Mail, Plus, Star, Terminal } from 'lucide-react'
+import { ArrowUpRight, BookOpen, type LucideIcon, Mail, Plus, RotateCw, Star, Terminal } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { errorMessage } from '../../api/api-error.ts'
@@ -14,10 +14,13 @@ import { CopyField } from '../../ui/CopyButton.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { installCommand } from '../../util/node-commands.ts'
 import { serverUrls, urls } from '../../util/urls.ts'
+import { FirstSteps } from './FirstSteps.tsx'
+import { OverviewCards, OverviewSkeleton } from './Overview.tsx'
 import './HomePage.css'
 
 export function HomePage() {
   const me = useAnswer(endpoints.me, {}, { staleTime: 300_000 })
+  const node = useCreateNode()
   return (
     <Page title="Home">
       <header className="head">
@@ -26,14 +29,53 @@ export function HomePage() {
           <p className="lead">Publish a service from any private network under a domain or a path.</p>
         </div>
       </header>
-      <RequestPath />
+      <Installation onCreateNode={node.create} />
       <div className="home">
-        <CreateNodeCard />
+        <CreateNodeCard onCreate={node.create} />
         <InstallCard />
         <HelpCard />
       </div>
+      {node.dialog}
     </Page>
   )
+}
+
+/** First how it works and how to begin, later what matters of what there is. */
+function Installation({ onCreateNode }: { onCreateNode: () => void }) {
+  const { data: overview, isError, error, refetch, isFetching } = useAnswer(endpoints.getOverview, {})
+  if (isError && !overview)
+    return (
+      <Banner kind="bad" role="alert">
+        <p>Couldn't load the overview. {errorMessage(error)}</p>
+        <Button size="sm" icon={RotateCw} busy={isFetching} onClick={() => void refetch()}>
+          Retry
+        </Button>
+      </Banner>
+    )
+  if (!overview) return <OverviewSkeleton />
+  const hasNodes = Object.values(overview.nodes).some((count) => count > 0)
+  const isLive = overview.services.live > 0
+  return (
+    <>
+      {!hasNodes && !isLive && <RequestPath />}
+      {!isLive && <FirstSteps overview={overview} onCreateNode={onCreateNode} />}
+      {(hasNodes || isLive) && <OverviewCards overview={overview} />}
+    </>
+  )
+}
+
+/** The form of a node, which leads to the list of nodes when it is saved. */
+function useCreateNode() {
+  const navigate = useNavigate()
+  const [isOpen, setOpen] = useState(false)
+  const close = (created?: CreatedNode) => {
+    setOpen(false)
+    if (created) void navigate(urls.nodes())
+  }
+  return {
+    create: () => setOpen(true),
+    dialog: <Suspense>{isOpen && <NodeDialog onClose={close} />}</Suspense>,
+  }
 }
 
 /** How a request travels, with made-up addresses. */
@@ -63,13 +105,7 @@ function RequestPath() {
   )
 }
 
-function CreateNodeCard() {
-  const navigate = useNavigate()
-  const [isOpen, setOpen] = useState(false)
-  const close = (created?: CreatedNode) => {
-    setOpen(false)
-    if (created) void navigate(urls.nodes())
-  }
+function CreateNodeCard({ onCreate }: { onCreate: () => void }) {
   return (
     <section className="card" aria-labelledby="create-node">
       <header className="card-head">
@@ -81,12 +117,11 @@ function CreateNodeCard() {
           connects outwards, so nothing has to be opened on its side.
         </p>
         <p>
-          <Button variant="primary" icon={Plus} onClick={() => setOpen(true)}>
+          <Button variant="primary" icon={Plus} onClick={onCreate}>
             Create Node
           </Button>
         </p>
       </div>
-      <Suspense>{isOpen && <NodeDialog onClose={close} />}</Suspense>
     </section>
   )
 }

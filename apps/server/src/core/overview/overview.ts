@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { readServices, toService } from '../services/records.ts'
-import { serviceState } from '../services/state.ts'
+import { type ServiceNodeView, serviceState } from '../services/state.ts'
 
 const MOST_TROUBLED = 5
 const MOST_CHANGES = 8
@@ -75,14 +75,19 @@ async function countServices({ db, live, edges, clock }: Context): Promise<Map<n
         ...{ isLocal: is_local === 1, enabled: enabled === 1, lastSeen: figures?.latestHandshake ?? null },
       }
       const any = { id: 0, node, isNamed: false, isOnNode: false, certificateId: null, revision: 0 }
-      const kind = node.isLocal ? 'local' : node.enabled ? status : 'disconnected'
-      return [id, { kind, phase: serviceState(any, views).phase, count }]
+      return [id, { kind: kindOf(node), phase: serviceState(any, views).phase, count }]
     }),
   )
 }
 
+function kindOf({ isLocal, enabled, status, lastSeen }: ServiceNodeView): CountedNode['kind'] {
+  if (isLocal) return 'local'
+  if (!enabled) return 'disconnected'
+  return lastSeen === null ? 'neverConnected' : status
+}
+
 function countNodes(counted: ReadonlyMap<number, CountedNode>): Overview['nodes'] {
-  const nodes = { online: 0, idle: 0, offline: 0, disconnected: 0 }
+  const nodes = { online: 0, idle: 0, offline: 0, neverConnected: 0, disconnected: 0 }
   for (const { kind } of counted.values()) if (kind !== 'local') nodes[kind]++
   return nodes
 }

@@ -1,0 +1,94 @@
+import { endpoints } from '@postern/contract/endpoints'
+import type { Overview, PublicHostCheck } from '@postern/contract/overview'
+import { CircleCheck, CircleDashed, Plus, RotateCw } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import { useAnswer } from '../../api/queries.ts'
+import { Button } from '../../ui/Button.tsx'
+import { serverUrls, urls } from '../../util/urls.ts'
+import './FirstSteps.css'
+
+/** The way from a new installation to its first service, ticked by what the server sees. */
+export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onCreateNode: () => void }) {
+  const host = useAnswer(endpoints.checkPublicHost, {}, { staleTime: 60_000 })
+  const { nodes, services, disabledServices } = overview
+  const nodeCount = Object.values(nodes).reduce((a, b) => a + b, 0)
+  const serviceCount = Object.values(services).reduce((a, b) => a + b, disabledServices)
+  return (
+    <section className="card steps-card" aria-labelledby="first-steps">
+      <header className="card-head">
+        <h2 id="first-steps">First Steps</h2>
+      </header>
+      <ol className="first-steps">
+        {host.data && (
+          <HostSteps check={host.data} busy={host.isFetching} onCheck={() => void host.refetch()} />
+        )}
+        <Step done={nodeCount > 0} title="Create a node">
+          A node stands for a machine in a private network.
+          <Button size="sm" icon={Plus} onClick={onCreateNode}>
+            Create your first node
+          </Button>
+        </Step>
+        <Step done={nodes.online > 0} title="Connect it">
+          Run the commands that you saw when you created it on that machine, as root. If they are gone, add an
+          access token on <Link to={urls.nodes()}>its page</Link>.
+        </Step>
+        <Step done={serviceCount > 0} title="Publish a service">
+          Open <Link to={urls.nodes()}>a node</Link>, choose <i>Add Service</i>, and say where the program
+          listens.
+        </Step>
+        <Step done={false} title="Open it in a browser">
+          {serviceCount > 0
+            ? 'No service is live yet: its row says why.'
+            : 'The service has its address in its row.'}
+        </Step>
+      </ol>
+    </section>
+  )
+}
+
+interface HostProps {
+  check: PublicHostCheck
+  busy: boolean
+  onCheck: () => void
+}
+
+function HostSteps({ check: { host, isName, problem }, busy, onCheck }: HostProps) {
+  const settings = (
+    <a href={serverUrls.publicHost()} target="_blank" rel="noreferrer">
+      settings
+    </a>
+  )
+  return (
+    <>
+      <Step done={isName} title="Give the server a name">
+        Visitors reach it at <span className="mono">{host}</span>. With a name of its own, set as{' '}
+        <code>POSTERN_PUBLIC_HOST</code> in the {settings}, they need not remember an address.
+      </Step>
+      {isName && (
+        <Step done={problem === null} title={`Point ${host} here`}>
+          {problem}
+          <Button size="sm" icon={RotateCw} busy={busy} onClick={onCheck}>
+            Check again
+          </Button>
+        </Step>
+      )}
+    </>
+  )
+}
+
+/** What is done needs no words any more. */
+function Step({ done, title, children }: { done: boolean; title: string; children: ReactNode }) {
+  return (
+    <li className={done ? 'done' : undefined}>
+      {done ? <CircleCheck className="ic" /> : <CircleDashed className="ic" />}
+      <div>
+        <h3>
+          {title}
+          {done && <span className="sr"> (done)</span>}
+        </h3>
+        {!done && <div className="say">{children}</div>}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,220 @@
+import type { EndingCertificate } from '@postern/contract/domains'
+import type { Overview, RecentChange, TroubledService } from '@postern/contract/overview'
+import { CircleCheck } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import { useEndingCertificates } from '../../api/queries.ts'
+import { RelativeTime } from '../../ui/Figures.tsx'
+import { Skeleton } from '../../ui/Table.tsx'
+import { formatDate } from '../../util/time.ts'
+import { urls } from '../../util/urls.ts'
+import './Overview.css'
+
+/** What matters of the whole installation: how much there is of it, what needs a person, and what was done lately. */
+export function OverviewCards({ overview }: { overview: Overview }) {
+  const ending = useEndingCertificates(true).data ?? []
+  return (
+    <>
+      <Tiles overview={overview} ending={ending} />
+      <div className="home news">
+        <Attention troubled={overview.troubled} ending={ending} />
+        <Changes changes={overview.changes} />
+      </div>
+    </>
+  )
+}
+
+/** What will be there, in its place. */
+export function OverviewSkeleton() {
+  return (
+    <div className="sums waiting" aria-busy="true">
+      {['Nodes', 'Services', 'Certificates'].map((title) => (
+        <div className="sum" key={title}>
+          <span className="sum-title">{title}</span>
+          <span className="sum-main">
+            <Skeleton width={40} />
+          </span>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** A number of a tile that is not the main one; those of none are left out. */
+interface Part {
+  count: number
+  words: string
+  tone?: 'bad' | 'warn'
+}
+
+function Tiles({ overview, ending }: { overview: Overview; ending: readonly EndingCertificate[] }) {
+  const { nodes, services, disabledServices } = overview
+  return (
+    <section className="sums" aria-label="Overview">
+      <Tile
+        to={urls.nodes()}
+        title="Nodes"
+        count={nodes.online}
+        words="online"
+        parts={[
+          { count: nodes.offline, words: 'offline', tone: 'bad' },
+          { count: nodes.idle, words: 'idle', tone: 'warn' },
+          { count: nodes.neverConnected, words: 'never connected' },
+          { count: nodes.disconnected, words: 'disconnected' },
+        ]}
+      />
+      <Tile
+        to={urls.nodes()}
+        title="Services"
+        count={services.live}
+        words="live"
+        parts={[
+          { count: services.failed, words: 'failed', tone: 'bad' },
+          { count: services.unanswered, words: 'not answering', tone: 'warn' },
+          { count: services['node-offline'], words: 'with their node offline', tone: 'warn' },
+          { count: services.applying, words: 'applying' },
+          { count: services['node-disconnected'], words: 'with their node disconnected' },
+          { count: disabledServices, words: 'disabled' },
+        ]}
+      />
+      <Tile
+        to={urls.domains()}
+        title="Certificates"
+        count={ending.length}
+        words={ending.length === 1 ? 'ends soon' : 'end soon'}
+        tone={ending.length > 0 ? 'warn' : undefined}
+        rest={ending.length === 0 ? 'All are renewed in time' : 'All others are renewed in time'}
+      />
+    </section>
+  )
+}
+
+interface TileProps {
+  to: string
+  title: string
+  count: number
+  words: string
+  tone?: 'warn' | undefined
+  parts?: readonly Part[]
+  /** Said where no part is. */
+  rest?: string
+}
+
+function Tile({ to, title, count, words, tone, parts = [], rest = 'Nothing else' }: TileProps) {
+  const said = parts.filter((part) => part.count > 0)
+  return (
+    <Link className="sum" to={to}>
+      <span className="sum-title">{title}</span>
+      <span className={`sum-main ${tone ?? ''}`}>
+        <b>{count}</b> {words}
+      </span>
+      <span className="sum-rest">
+        {said.map((part) => (
+          <span key={part.words} className={part.tone}>
+            {part.count} {part.words}
+          </span>
+        ))}
+        {said.length === 0 && rest}
+      </span>
+    </Link>
+  )
+}
+
+function Attention({
+  troubled,
+  ending,
+}: {
+  troubled: readonly TroubledService[]
+  ending: readonly EndingCertificate[]
+}) {
+  return (
+    <section className="card" aria-labelledby="attention">
+      <header className="card-head">
+        <h2 id="attention">Needs Attention</h2>
+      </header>
+      {troubled.length + ending.length === 0 ? (
+        <p className="card-body calm">
+          <CircleCheck className="ic" /> Nothing needs you.
+        </p>
+      ) : (
+        <ul className="lines">
+          {troubled.map(({ id, name, nodeId, nodeName, state }) => (
+            <Line
+              key={id}
+              tone={state.phase === 'failed' ? 'bad' : 'warn'}
+              to={urls.node(nodeId)}
+              name={name}
+              text={`on ${nodeName}`}
+              below={state.problem}
+            />
+          ))}
+          {ending.slice(0, 5).map(({ id, domain, notAfter, error }) => (
+            <Line
+              key={`certificate ${id}`}
+              tone="warn"
+              to={urls.domains()}
+              name={domain}
+              text={`certificate ends ${formatDate(notAfter)}`}
+              below={error}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function Changes({ changes }: { changes: readonly RecentChange[] }) {
+  return (
+    <section className="card" aria-labelledby="changes">
+      <header className="card-head">
+        <h2 id="changes">Last Changes</h2>
+      </header>
+      <ul className="lines">
+        {changes.map((change) => (
+          <Line
+            key={change.revision}
+            to={placeOf(change)}
+            name={change.name}
+            text={change.name === null ? sentence(change.what) : change.what}
+            below={
+              <>
+                {change.actor}, <RelativeTime time={Date.parse(change.at)} />
+              </>
+            }
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Where what changed is to be seen; undefined when it is gone. */
+function placeOf({ nodeId, domain }: RecentChange): string | undefined {
+  if (nodeId !== null) return urls.node(nodeId)
+  return domain === null ? undefined : `${urls.domains()}?search=${encodeURIComponent(domain)}`
+}
+
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
+
+interface LineProps {
+  to: string | undefined
+  name: string | null
+  text: string
+  below: ReactNode
+  tone?: 'bad' | 'warn'
+}
+
+function Line({ to, name, text, below, tone }: LineProps) {
+  return (
+    <li className={tone}>
+      <p>
+        {name !== null && (
+          <>{to === undefined ? <bdi>{name}</bdi> : <Link to={to}>{<bdi>{name}</bdi>}</Link>} </>
+        )}
+        {text}
+      </p>
+      <p className="below">{below}</p>
+    </li>
+  )
+}

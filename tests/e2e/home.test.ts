@@ -1,0 +1,113 @@
+import { onlinePeer } from '@postern/testkit/edge-client'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, expect as expectValue, it } from 'vitest'
+import { putCertificate } from './certificates.ts'
+import { expect } from './expect.ts'
+import { label, type Site, startSite, type Visit } from './harness.ts'
+
+/** One installation from its first minute on, seen from its home page. */
+let site: Site
+let edge: FakeEdge
+let visit: Visit
+let page: Page
+let nodeId: number
+
+beforeAll(async () => {
+  site = await startSite()
+  edge = await connectFakeEdge(site.paths)
+  visit = await site.open('/')
+  page = visit.page
+})
+afterAll(async () => {
+  edge?.close()
+  await site?.close()
+})
+
+const step = (title: string) =>
+  page.getByRole('region', { name: 'First Steps' }).getByRole('listitem').filter({ hasText: title })
+const expectTicked = (title: string, ticked: boolean) =>
+  expect(step(title).getByText('(done)')).toHaveCount(ticked ? 1 : 0)
+const tile = (title: string) =>
+  page.getByRole('region', { name: 'Overview' }).getByRole('link').filter({ hasText: title })
+const attention = () => page.getByRole('region', { name: 'Needs Attention' })
+const changes = () => page.getByRole('region', { name: 'Last Changes' }).getByRole('listitem')
+
+it('leads by the hand from nothing to the first service, and ticks what the server sees', async () => {
+  await step('Give the server a name').getByText('203.0.113.1').waitFor()
+  await page.getByRole('list', { name: 'How a request travels' }).waitFor()
+  await expectTicked('Create a node', false)
+  await page.getByRole('button', { name: 'Create your first node' }).click()
+  await page.getByLabel(label('Name')).fill('workshop')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Got it!' }).click()
+  await page.waitForURL(`${site.origin}/nodes`)
+  await page.goBack()
+  await expectTicked('Create a node', true)
+  await expectTicked('Connect it', false)
+  await expect(page.getByRole('list', { name: 'How a request travels' })).toHaveCount(0)
+  await expect(tile('Nodes')).toHaveText('Nodes0 online1 never connected')
+
+  const changed = (await site.api.call('GET', '/api/nodes?type=nodes')).json as { id: number }[]
+  nodeId = changed[0]?.id ?? 0
+  edge.sendPeers([onlinePeer(nodeId)])
+  await expectTicked('Connect it', true)
+  await expectTicked('Publish a service', false)
+
+  await edge.pause(true)
+  await site.api.publish(nodeId, { name: 'wiki', domain: 'wiki.example.com' })
+  await expectTicked('Publish a service', true)
+  await step('Open it in a browser').getByText('No service is live yet').waitFor()
+  await edge.pause(false)
+  await expect(page.getByRole('region', { name: 'First Steps' })).toHaveCount(0)
+  visit.expectNoComplaints()
+})
+
+it('says afterwards what matters, and turns by itself', async () => {
+  await expect(tile('Nodes')).toHaveText('Nodes1 onlineNothing else')
+  await expect(tile('Services')).toHaveText('Services1 liveNothing else')
+  await expect(tile('Certificates')).toHaveText('Certificates0 end soonAll are renewed in time')
+  await attention().getByText('Nothing needs you.').waitFor()
+  const service = await site.api.publish(nodeId, { name: 'shop', domain: 'shop.example.com' })
+  const message = 'The name shop.lan cannot be resolved'
+  await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
+  await expect(tile('Services')).toHaveText('Services1 live1 failed')
+  await expect(attention().getByRole('listitem')).toHaveText([`shop on workshop${message}`])
+  await attention().getByRole('link', { name: 'shop' }).click()
+  await page.getByRole('heading', { name: 'workshop' }).waitFor()
+  await page.goBack()
+  await edge.setProblems([])
+  await attention().getByText('Nothing needs you.').waitFor()
+  edge.sendPeers([{ ...onlinePeer(nodeId), latestHandshake: Date.now() - 600_000 }])
+  await expect(tile('Services')).toHaveText('Services0 live2 with their node offline')
+  edge.sendPeers([onlinePeer(nodeId)])
+  await expect(tile('Services')).toHaveText('Services2 liveNothing else')
+  visit.expectNoComplaints()
+})
+
+it('names the certificates that a failing renewal will miss', async () => {
+  const domains = (await site.api.call('GET', '/api/domains?search=wiki')).json as { id: number }[]
+  await putCertificate(site, domains[0]?.id ?? 0, {
+    endsIn: 5,
+    problem: { code: 'caa', detail: 'CAA forbids it' },
+  })
+  await page.reload()
+  await expect(tile('Certificates')).toHaveText(/^Certificates1 ends soon/)
+  await attention().getByText('CAA forbids it').waitFor()
+  visit.expectNoComplaints()
+})
+
+it('lists the last changes by what they were about, and leads there', async () => {
+  const { id } = await site.api.createDomain({ domain: 'brandnew.example.com' })
+  await expect(changes().first()).toHaveText(/^brandnew\.example\.com domain createdadmin, /)
+  const lines = await changes().allTextContents()
+  expectValue(lines.some((line) => line.startsWith('shop service created'))).toBe(true)
+  expectValue(lines.some((line) => line.startsWith('workshop node created'))).toBe(true)
+  await changes().first().getByRole('link').click()
+  await page.waitForURL(`${site.origin}/domains?search=brandnew.example.com`)
+  await page.goBack()
+  await site.api.call('DELETE', `/api/domains/${id}`)
+  await expect(changes().first()).toHaveText(/^brandnew\.example\.com domain deleted/)
+  await expect(changes().first().getByRole('link')).toHaveCount(0)
+  visit.expectNoComplaints()
+})
