@@ -22,10 +22,11 @@ import { type AgentBundle, readAgentBundle } from './core/nodes/agent-bundle.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
 import { openSecretKey } from './core/secrets/key-file.ts'
 import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
+import { createProvider } from './core/sign-in/create-provider.ts'
 import { createFlow, type Flow } from './core/sign-in/flow.ts'
 import { loadSignInKeys, type SignInKeys } from './core/sign-in/keys.ts'
 import { createNotes } from './core/sign-in/notes.ts'
-import { createProvider } from './core/sign-in/provider.ts'
+import type { Provider } from './core/sign-in/provider.ts'
 import { createVisitorSessions } from './core/sign-in/sessions.ts'
 import { createFeeds, type Feeds } from './core/streams/feeds.ts'
 import { type AddressBook, createAddressBook } from './core/tunnel/addresses.ts'
@@ -75,6 +76,8 @@ export interface Context extends World {
   readonly agentBundle: AgentBundle | null
   /** By which sessions of visitors are sealed. */
   readonly signInKeys: SignInKeys
+  /** Who signs visitors in; undefined: nobody is set up. */
+  readonly provider: Provider | undefined
   /** Of sign-ins in front of services. */
   readonly flow: Flow
   /** Registers what must end with the context; the last one registered ends first. */
@@ -149,6 +152,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       desiredState: createDesiredState({ db, secrets, tunnel, signInKeys, publicHost: config.publicHost }),
       agentBundle: readAgentBundle(config.rootDir),
       signInKeys,
+      provider,
       flow: createFlow({ ...world, config, db, log, notes, visitorSessions, provider }),
       onDispose: (end) => void ends.push(end),
       dispose,

@@ -51,6 +51,12 @@ describe('settings', () => {
     ['POSTERN_ACME_EAB_HMAC', 'not base64 url'],
     ['POSTERN_ACME_EAB_KID', 'alone'],
     ['POSTERN_ACME_PROFILE', 'a b'],
+    ['POSTERN_OIDC_ISSUER', 'facebook'],
+    ['POSTERN_OIDC_ISSUER', 'http://id.example.com'],
+    ['POSTERN_OIDC_ISSUER', 'https://id.example.com/?tenant=1'],
+    ['POSTERN_OIDC_ISSUER', 'https://user:word@id.example.com'],
+    ['POSTERN_OIDC_ISSUER', 'github:git.example.com'],
+    ['POSTERN_OIDC_ISSUER', 'github:https://git.example.com/login'],
     ['POSTERN_TYPO', '1'],
   ])('%s=%s is refused in one line that names it', (key, value) => {
     expect(() => parseSettings({ [key]: value })).toThrow(SettingsError)

@@ -63,11 +63,17 @@ const link = z.nullable(z.string().check(z.refine(isLink, 'must be an http or ht
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: 'https://accounts.google.com',
   microsoft: 'https://login.microsoftonline.com/common/v2.0',
+  github: 'github:https://github.com',
+  'https://github.com': 'github:https://github.com',
 }
+/** GitHub is no OpenID provider, so the address of an own one is marked. */
+const addressOf = (value: string) => (PROVIDERS[value] ?? value).replace(/^github:/, '')
 const isIssuer = (value: string) => {
-  const url = URL.parse(PROVIDERS[value] ?? value)
+  const url = URL.parse(addressOf(value))
   const isHere = url?.protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(url.hostname)
-  return url !== null && (url.protocol === 'https:' || isHere) && url.search === '' && url.hash === ''
+  const isPlain = url?.search === '' && url.hash === '' && url.username === ''
+  const isWhole = !value.startsWith('github:') || url?.pathname === '/'
+  return isPlain && isWhole && (url.protocol === 'https:' || isHere)
 }
 const issuer = z.pipe(
   z
@@ -75,10 +81,12 @@ const issuer = z.pipe(
     .check(
       z.refine(
         isIssuer,
-        `must be ${Object.keys(PROVIDERS).join(' or ')}, or the https address of an OpenID provider`,
+        'must be google, microsoft, github, the https address of an OpenID provider, or github: and the https address of a GitHub Enterprise Server',
       ),
     ),
-  z.transform((value: string) => PROVIDERS[value] ?? value),
+  z.transform((value: string) =>
+    value.startsWith('github:') ? value.replace(/\/$/, '') : (PROVIDERS[value] ?? value),
+  ),
 )
 
 const isDirectory = (value: string) => URL.parse(value)?.protocol === 'https:' && value.length <= 500

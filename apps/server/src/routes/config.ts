@@ -12,7 +12,7 @@ export function configRoutes(app: FastifyInstance): void {
     await context.db.selectFrom('settings').select('key').limit(1).execute()
     return { status: 'ok' as const }
   })
-  route(app, endpoints.config, ({ context: { config, authority, agentBundle }, caller }) => {
+  route(app, endpoints.config, ({ context: { config, authority, agentBundle, provider }, caller }) => {
     const { settings, publicHost } = config
     const toNode = {
       VPN_HOST: publicHost,
@@ -27,10 +27,7 @@ export function configRoutes(app: FastifyInstance): void {
       publicHostIsPrivate: address !== undefined && isPrivate(address),
       caFingerprint: authority.fingerprint,
       agentSha256: agentBundle?.sha256 ?? null,
-      signIn:
-        settings.POSTERN_OIDC_ISSUER === null
-          ? null
-          : { issuer: settings.POSTERN_OIDC_ISSUER, redirectUrl: redirectUrlOf({ config }) },
+      signIn: provider ? { issuer: provider.issuer, redirectUrl: redirectUrlOf({ config }) } : null,
       repositoryUrl: settings.POSTERN_REPOSITORY_URL,
       contactUrl: settings.POSTERN_CONTACT_URL,
     }

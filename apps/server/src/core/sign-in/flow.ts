@@ -6,7 +6,8 @@ import * as z from 'zod/mini'
 import { publicUrl, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Notes } from './notes.ts'
-import { type Identity, type Provider, ProviderError } from './provider.ts'
+import { type Identity, identityOf, type Provider } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
 import { recordSignIn } from './record.ts'
 import type { VisitorSessions } from './sessions.ts'
 
@@ -171,7 +172,7 @@ export function createFlow(context: FlowParts): Flow {
       if (!domain) return failed(TOO_OLD)
       try {
         const { nonce, verifier } = state.data
-        const identity = await provider.redeem(answer, { state: sealed, nonce, verifier })
+        const identity = identityOf(await provider.redeem(answer, { state: sealed, nonce, verifier }))
         const { browser, attempt } = state.data
         const about = { domain: state.data.domain, browser, attempt, at: Math.floor(clock() / 1000) }
         const ticket = notes.seal('ticket', TICKET_SECONDS, { id: token(randomBytes), ...about, ...identity })

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import type { Settings } from '@postern/contract/settings'
+import { createGate } from '../accounts/gate.ts'
+import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
+import { createGitHubProvider } from './github.ts'
+import { createOpenIdProvider } from './openid.ts'
+import type { Provider } from './provider.ts'
+
+interface Around {
+  fetch?: Fetch
+  timeoutSeconds?: number
+}
+
+const TIMEOUT_SECONDS = 10
+/** Strangers can have the provider asked about codes that they made up. */
+const [AT_ONCE, WAITING] = [10, 100]
+const GITHUB = 'github:'
+
+/** @returns undefined when none is set up */
+export function createProvider(settings: Settings, around: Around = {}): Provider | undefined {
+  const { POSTERN_OIDC_ISSUER: issuer, POSTERN_OIDC_CLIENT_ID: clientId } = settings
+  if (issuer === null || clientId === null) return undefined
+  const { fetch = askTheWorld, timeoutSeconds = TIMEOUT_SECONDS } = around
+  const registration = {
+    ...{ clientId, secret: findSecret(settings), timeoutSeconds },
+    fetch: createBoundedFetch(fetch),
+  }
+  const provider = issuer.startsWith(GITHUB)
+    ? createGitHubProvider(issuer.slice(GITHUB.length), registration)
+    : createOpenIdProvider(issuer, registration)
+  const gate = createGate(AT_ONCE, WAITING)
+  return { ...provider, redeem: (answer, question) => gate.pass(() => provider.redeem(answer, question)) }
+}
+
+const askTheWorld: Fetch = (url, options) => fetch(url, options as RequestInit) // the library's type allows bytes in shared memory, which it never sends
+
+function findSecret(settings: Settings): string {
+  const { POSTERN_OIDC_CLIENT_SECRET: secret, POSTERN_OIDC_CLIENT_SECRET_FILE: file } = settings
+  return secret ?? (file === null ? '' : readFileSync(file, 'utf8').trim())
+}

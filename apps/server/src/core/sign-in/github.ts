@@ -1,0 +1,116 @@
+import * as oidc from 'openid-client'
+import * as z from 'zod/mini'
+import type { Fetch } from './bounded-fetch.ts'
+import type { Registration } from './openid.ts'
+import type { Account, Provider, Question } from './provider.ts'
+import { ProviderError, telling } from './provider-error.ts'
+
+/** As many as GitHub gives at once. */
+const EMAILS = 'user/emails?per_page=100'
+const Emails = z
+  .array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
+  .check(z.maxLength(100))
+
+/**
+ * GitHub knows OAuth 2 and no identities: what it gives opens its API, which lists the addresses of the account.
+ * @param web where people sign in; an Enterprise Server has its API below the same host
+ */
+export function createGitHubProvider(web: string, registration: Registration): Provider {
+  const { host } = new URL(web)
+  const { configuration, api } = open(web, registration)
+  const metadata = configuration.serverMetadata()
+  return {
+    issuer: metadata.issuer,
+    discover: async () => ({
+      issuer: metadata.issuer,
+      endpoints: [
+        { name: 'Authorization', url: `${web}/login/oauth/authorize` },
+        { name: 'Token', url: `${web}/login/oauth/access_token` },
+        { name: 'E-mail addresses', url: `${api}/user/emails` },
+      ],
+    }),
+    address: (question) => telling(host, () => addressOf(configuration, question)),
+    redeem: (answer, question) =>
+      telling(host, async () => {
+        const { access_token } = await oidc.authorizationCodeGrant(configuration, answer, {
+          expectedState: question.state,
+          pkceCodeVerifier: question.verifier,
+        })
+        return accountOf(await readEmails(configuration, `${api}/${EMAILS}`, access_token))
+      }),
+  }
+}
+
+function open(web: string, { clientId, secret, fetch, timeoutSeconds }: Registration) {
+  const { host, protocol } = new URL(web)
+  const isCloud = host === 'github.com' || host.endsWith('.ghe.com')
+  const token = `${web}/login/oauth/access_token`
+  const configuration = new oidc.Configuration(
+    // GitHub names itself so to whom it sends back.
+    {
+      issuer: `${web}/login/oauth`,
+      authorization_endpoint: `${web}/login/oauth/authorize`,
+      token_endpoint: token,
+    },
+    clientId,
+    secret,
+  )
+  configuration.timeout = timeoutSeconds
+  configuration[oidc.customFetch] = withHonestStatus(fetch, token)
+  if (protocol === 'http:') oidc.allowInsecureRequests(configuration)
+  return { configuration, api: isCloud ? `https://api.${host}` : `${web}/api/v3` }
+}
+
+/** GitHub answers with status 200 when it refuses a code, and says so in the body. */
+function withHonestStatus(fetch: Fetch, token: string): Fetch {
+  return async (url, options) => {
+    const answer = await fetch(url, options)
+    if (url !== token || answer.status !== 200) return answer
+    const body = await answer
+      .clone()
+      .json()
+      .catch(() => null)
+    const isRefusal = typeof body === 'object' && body !== null && 'error' in body
+    return isRefusal ? new Response(await answer.text(), { status: 400, headers: answer.headers }) : answer
+  }
+}
+
+async function addressOf(configuration: oidc.Configuration, question: Question): Promise<URL> {
+  return oidc.buildAuthorizationUrl(configuration, {
+    redirect_uri: question.redirectUrl,
+    scope: 'user:email',
+    state: question.state,
+    code_challenge: await oidc.calculatePKCECodeChallenge(question.verifier),
+    code_challenge_method: 'S256',
+    ...(question.asksAccount && { prompt: 'select_account' }),
+  })
+}
+
+type EmailList = z.infer<typeof Emails>
+
+async function readEmails(configuration: oidc.Configuration, url: string, token: string): Promise<EmailList> {
+  const { host } = new URL(url)
+  const headers = new Headers({ accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' })
+  const answer = await oidc.fetchProtectedResource(configuration, token, new URL(url), 'GET', null, headers)
+  if (answer.status >= 500)
+    throw new ProviderError('unreachable', `${host} failed with status ${answer.status}.`)
+  if (answer.status !== 200)
+    throw new ProviderError(
+      'refused',
+      `GitHub does not let Postern read the addresses of the account (status ${answer.status}): register an OAuth app, or give a GitHub App the account permission "Email addresses".`,
+    )
+  const emails = Emails.safeParse(await answer.json().catch(() => null))
+  if (!emails.success) throw new ProviderError('untrusted', `The answer of ${host} is no list of addresses.`)
+  return emails.data
+}
+
+/** Others may belong to the account too, but the primary one is where GitHub itself writes to. */
+function accountOf(emails: EmailList): Account {
+  const primaries = emails.filter(({ primary }) => primary)
+  const [own, ...others] = primaries
+  const claims = { ...own, addresses: emails.length }
+  if (!own || others.length > 0 || own.email === '' || own.email.length > 254)
+    return { claims, email: null, doubt: 'The account has no primary e-mail address at GitHub.' }
+  const doubt = own.verified ? null : 'The owner has not confirmed this address at GitHub yet.'
+  return { claims, email: own.email.toLowerCase(), doubt }
+}

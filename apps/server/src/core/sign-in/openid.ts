@@ -1,0 +1,101 @@
+import * as oidc from 'openid-client'
+import type { Fetch } from './bounded-fetch.ts'
+import type { Account, Provider, Question } from './provider.ts'
+import { telling } from './provider-error.ts'
+
+/** How Postern is known at a provider, and how that is reached. */
+export interface Registration {
+  clientId: string
+  secret: string
+  fetch: Fetch
+  timeoutSeconds: number
+}
+
+const GOOGLE = 'https://accounts.google.com'
+/** Microsoft's clouds. */
+const MICROSOFT = /(^|\.)(microsoftonline\.(com|us|cn)|windows\.net|ciamlogin\.com)$/
+
+/** A provider that says by OpenID Connect who has come. */
+export function createOpenIdProvider(issuer: string, registration: Registration): Provider {
+  const { host } = new URL(issuer)
+  let found: Promise<oidc.Configuration> | undefined
+  const discover = () => {
+    found ??= find(issuer, registration)
+    // What fails is asked for again with the next visitor.
+    found.catch(() => {
+      found = undefined
+    })
+    return found
+  }
+  return {
+    issuer,
+    discover: () => telling(host, async () => describe(await discover())),
+    address: (question) => telling(host, async () => addressOf(await discover(), question)),
+    redeem: (answer, question) =>
+      telling(host, async () => {
+        const tokens = await oidc.authorizationCodeGrant(await discover(), answer, {
+          expectedState: question.state,
+          expectedNonce: question.nonce,
+          pkceCodeVerifier: question.verifier,
+          idTokenExpected: true,
+        })
+        return accountOf({ ...tokens.claims() }, MICROSOFT.test(new URL(issuer).hostname))
+      }),
+  }
+}
+
+async function find(issuer: string, registration: Registration): Promise<oidc.Configuration> {
+  const { clientId, secret, fetch, timeoutSeconds } = registration
+  // Plain HTTP only for a provider on this machine itself: the settings allow no other.
+  const plain = issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : []
+  return await oidc.discovery(new URL(issuer), clientId, secret, undefined, {
+    // The signature of an identity counts too, not only from whom it came.
+    execute: [...plain, oidc.enableNonRepudiationChecks],
+    timeout: timeoutSeconds,
+    [oidc.customFetch]: fetch,
+  })
+}
+
+function describe(configuration: oidc.Configuration) {
+  const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = configuration.serverMetadata()
+  const all = { Authorization: authorization_endpoint, Token: token_endpoint, Keys: jwks_uri }
+  const endpoints = Object.entries(all).flatMap(([name, url]) => (url === undefined ? [] : [{ name, url }]))
+  return { issuer, endpoints }
+}
+
+async function addressOf(configuration: oidc.Configuration, question: Question): Promise<URL> {
+  return oidc.buildAuthorizationUrl(configuration, {
+    redirect_uri: question.redirectUrl,
+    scope: 'openid email',
+    state: question.state,
+    nonce: question.nonce,
+    code_challenge: await oidc.calculatePKCECodeChallenge(question.verifier),
+    code_challenge_method: 'S256',
+    ...(question.asksAccount && { prompt: promptOf(configuration) }),
+  })
+}
+
+/** Whoever may refuse to ask for an account is asked for the sign-in again. */
+function promptOf(configuration: oidc.Configuration): string {
+  const { issuer, prompt_values_supported: known } = configuration.serverMetadata()
+  const isListed = Array.isArray(known) && known.includes('select_account')
+  const isKnown = issuer === GOOGLE || MICROSOFT.test(new URL(issuer).hostname)
+  return isListed || isKnown ? 'select_account' : 'login'
+}
+
+/**
+ * Whoever runs a tenant at Microsoft can write any address into an account. That Microsoft itself knows its domain as
+ * the tenant's is in a claim of its own, and nothing else counts there.
+ */
+function accountOf(claims: Account['claims'], isMicrosoft: boolean): Account {
+  const { email, email_verified: isVerified, xms_edov: isOwned } = claims
+  if (typeof email !== 'string' || email === '' || email.length > 254)
+    return { claims, email: null, doubt: 'The provider does not say which e-mail address the account has.' }
+  const isTrue = (value: unknown) => value === true || value === 'true' || value === 1 || value === '1'
+  const doubt = isMicrosoft
+    ? !isTrue(isOwned) &&
+      'Microsoft does not say that the domain of this address has been verified: the claim xms_edov is missing or not true.'
+    : !isTrue(isVerified) &&
+      'The provider does not say that this address has been verified: the claim email_verified is missing or not true.'
+  return { claims, email: email.toLowerCase(), doubt: doubt || null }
+}

@@ -1,0 +1,87 @@
+import { codeOf } from '@postern/host/errors'
+
+/**
+ * `denied`: who was asked said no. `refused`: the provider does not take what Postern sends. `unreachable`: it cannot be
+ * reached just now, or fails. `untrusted`: it answers with something that must not be believed.
+ */
+export type ProviderFault = 'denied' | 'refused' | 'unreachable' | 'untrusted'
+
+/** Nobody can be signed in; `message` says why, and what to do where that is known. */
+export class ProviderError extends Error {
+  readonly code = 'provider'
+  readonly kind: ProviderFault
+  constructor(kind: ProviderFault, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.kind = kind
+  }
+}
+
+const MAX_WORDS = 300
+const WRONG_CLIENT = ['invalid_client', 'unauthorized_client', 'incorrect_client_credentials']
+
+/** Runs a step at a provider. @throws ProviderError in place of the library's errors, which hold what was answered */
+export async function telling<T>(host: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw translate(error, host)
+  }
+}
+
+function translate(error: unknown, host: string): unknown {
+  const own = causesOf(error).find((each) => each instanceof ProviderError)
+  if (own || !(error instanceof Error)) return own ?? error
+  const tell = (kind: ProviderFault, words: string) =>
+    new ProviderError(kind, words.slice(0, MAX_WORDS), error)
+  switch (codeOf(error)) {
+    case 'OAUTH_AUTHORIZATION_RESPONSE_ERROR':
+    case 'OAUTH_RESPONSE_BODY_ERROR':
+      return tell(said(error, 'error') === 'access_denied' ? 'denied' : 'refused', wordsOf(error, host))
+    case 'OAUTH_TIMEOUT':
+      return tell('unreachable', `${host} did not answer in time.`)
+    case 'OAUTH_WWW_AUTHENTICATE_CHALLENGE':
+      return tell('refused', `${host} does not take its own token (status 401).`)
+    case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
+      return tell(...ofStatus(error.cause, host))
+    case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
+      return tell(
+        'untrusted',
+        `${host} names another issuer: set POSTERN_OIDC_ISSUER as the provider writes it.`,
+      )
+  }
+  const code = causesOf(error)
+    .map(codeOf)
+    .find((each) => /^(E[A-Z]+|UND_ERR_\w+|\w*CERT\w*)$/.test(each))
+  if (code !== undefined) return tell('unreachable', `${host} cannot be reached (${code}).`)
+  return tell('untrusted', `The answer of ${host} is not to be trusted: ${innermost(error).message}.`)
+}
+
+function wordsOf(error: Error, host: string): string {
+  const name = said(error, 'error') ?? 'error'
+  const words = said(error, 'error_description')
+  const hint = WRONG_CLIENT.includes(name)
+    ? ' Check POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET.'
+    : ''
+  return `${host} refused: ${words ?? name}${hint}`
+}
+
+function ofStatus(answer: unknown, host: string): [ProviderFault, string] {
+  const status = answer instanceof Response ? answer.status : 0
+  if (status >= 500) return ['unreachable', `${host} failed with status ${status}.`]
+  return ['untrusted', `There is no OpenID provider at ${host}: it answers with status ${status}.`]
+}
+
+function said(error: Error, field: 'error' | 'error_description'): string | undefined {
+  const value: unknown = Reflect.get(error, field)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The error, and what caused it, each by the next. */
+function causesOf(error: unknown, depth = 0): unknown[] {
+  const cause = error instanceof Error && depth < 8 ? error.cause : undefined
+  return cause === undefined ? [error] : [error, ...causesOf(cause, depth + 1)]
+}
+
+function innermost(error: Error): Error {
+  return causesOf(error).findLast((each) => each instanceof Error) ?? error
+}
