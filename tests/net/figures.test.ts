@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Figures } from '@postern/contract/figures'
 import type { CreatedNode } from '@postern/contract/nodes'
@@ -78,6 +78,7 @@ async function get(bytes: number): Promise<void> {
 }
 
 const BODY = 2_000_000
+const LONG = 8_000_000
 /** Three kinds of visitors, each with what it costs. */
 async function exchange(): Promise<void> {
   await get(BODY + 1)
@@ -128,22 +129,24 @@ test('each byte is counted once, though edge and server are killed and HAProxy i
   await exchange()
 
   const go = `${installation.dataDir}/go`
-  const long = lab.visitor.start(
-    [process.execPath, program('echo-visitor'), 'tcp', lab.server.address, String(tcp.port), '70000', go],
-    { logFile: `${installation.dataDir}/long.log` },
-  )
+  const visitor = [program('echo-visitor'), 'tcp', lab.server.address, String(tcp.port), String(LONG), go]
+  const long = lab.visitor.start([process.execPath, ...visitor], {
+    logFile: `${installation.dataDir}/long.log`,
+  })
+  await until('the long one to be half way', () => long.output().includes('open'))
   const before = installation.haproxyPid()
-  await exchange()
   await release()
   await until('HAProxy to be reloaded', () => installation.haproxyPid() !== before)
   await exchange()
+  // What goes on through the older one is counted by the edges that follow.
   writeFileSync(go, '')
+  await restartEdge()
   await long.exited
-  expected.tcp = plus(expected.tcp, [1, 140_000, 140_000])
-  // The older one goes on for the agent, and the edge looks each minute what it has carried.
-  await until('the end of the long one', async () => String(await of(tcp)) === String(expected.tcp), {
-    timeoutMs: 150_000,
-  })
+  expected.tcp = plus(expected.tcp, [1, 2 * LONG, 2 * LONG])
+  await restartEdge()
+  await untilCounted()
+  // It is still there for the agent.
+  expect(readdirSync(`${installation.paths.haproxyDir}/leaving`)).toEqual([`${before}.sock`])
 
   await installation.server.stop('SIGKILL')
   await exchange()

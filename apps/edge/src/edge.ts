@@ -125,7 +125,7 @@ export function createEdge(options: EdgeOptions): Edge {
   })
   const counter = createCounter({
     file: paths.counts,
-    readAll: () => [...haproxy.counts.reads(), nftables.readCounts],
+    readAll: async () => [...(await haproxy.counts.reads()), nftables.readCounts],
     send: link.send,
     now,
     random,

@@ -26,7 +26,7 @@ export function makeFakeHaproxy(): FakeHaproxy {
   const fake: FakeHaproxy = {
     applied: [],
     logs: new EventEmitter(),
-    counts: { reads: () => [async () => fake.counted], onLast: () => undefined },
+    counts: { reads: async () => [async () => fake.counted], onLast: () => undefined },
     counted: undefined,
     nodes: new Map(),
     part: { state: 'ok', detail: 'a fake HAProxy' },

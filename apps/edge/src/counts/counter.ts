@@ -8,7 +8,7 @@ import type { Read } from './reading.ts'
 interface CounterOptions {
   file: string
   /** All that counts now; each finds its own or nothing. */
-  readAll(): Promise<readonly Read[]> | readonly Read[]
+  readAll(): Promise<readonly Read[]>
   send(message: EdgeMessage): boolean
   /** ms since the epoch. */
   now: () => number

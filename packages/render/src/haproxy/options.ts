@@ -69,6 +69,8 @@ export function haproxyPaths(directory: string) {
     certificate: (id: number) => `${directory}/certs/${id}.pem`,
     certificateList: `${directory}/certs.list`,
     socket: `${directory}/admin.sock`,
+    leaving: `${directory}/leaving`,
+    leaver: (pid: number) => `${directory}/leaving/${pid}.sock`,
     output: `${directory}/haproxy.log`,
     pid: `${directory}/haproxy.pid`,
     logPort: `${directory}/log-port`,

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { connect as dialTls } from 'node:tls'
 import { until } from '@postern/testkit/until'
@@ -15,6 +16,8 @@ import { openSocket, visit } from '../../../test/visitor.ts'
 import { createLedger, emptyLedger, type Ledger } from '../../counts/ledger.ts'
 import { addCounts, type Count, NONE, type Read } from '../../counts/reading.ts'
 import type { HaproxyDriver } from './driver.ts'
+import { MOST_LEAVING } from './process/leavers.ts'
+import { listOwnProcesses } from './process/running.ts'
 
 let lab: HaproxyLab
 let driver: HaproxyDriver
@@ -63,6 +66,21 @@ async function apply() {
   )
 }
 
+let connectTimeout = 5
+/** Another time to connect is another configuration. */
+async function reload(): Promise<void> {
+  connectTimeout++
+  await restart()
+  expect(await apply()).toEqual([])
+}
+
+/** A driver as the next edge has it, which counts first of all. */
+async function restart(): Promise<void> {
+  driver = await lab.open({ connectTimeout })
+  driver.counts.onLast(take)
+  await driver.counts.reads()
+}
+
 async function take(read: Read): Promise<void> {
   const reading = await read()
   if (reading) ledger.take([reading], 1)
@@ -70,7 +88,7 @@ async function take(read: Read): Promise<void> {
 
 /** All that the service has carried since the beginning. */
 async function counted(service: number): Promise<Count> {
-  for (const read of driver.counts.reads()) await take(read)
+  for (const read of await driver.counts.reads()) await take(read)
   const rows = ledger.state().waiting.flatMap(({ counts }) => counts)
   return rows.filter(([id]) => id === service).reduce((all, [, ...count]) => addCounts(all, count), NONE)
 }
@@ -154,10 +172,7 @@ test('a connection is counted while it is open, also one that HAProxy has handed
   for (const connection of connections) await say(connection, 5000)
   await until('the bytes', async () => (await since(PLAIN, before))[2] === 10_000)
   const pid = await lab.pid()
-  // Another public host is another configuration.
-  driver = await lab.open({ connectTimeout: 5 })
-  driver.counts.onLast(take)
-  expect(await apply()).toEqual([])
+  await reload()
   expect(await lab.pid()).not.toBe(pid)
   for (const connection of connections) await say(connection, 700)
   const fresh = await open(dial({ port: base, host: '127.0.0.1' }))
@@ -171,19 +186,71 @@ test('a connection is counted while it is open, also one that HAProxy has handed
   expect(await since(PLAIN, before)).toEqual([3, 11_417, 11_417])
 })
 
-test('what the older one carries is counted before it is ended', async () => {
+test('what the older one carries is counted to the last byte before it is ended', async () => {
   const before = await counted(PLAIN)
   const connection = await open(dial({ port: base, host: '127.0.0.1' }))
   const pid = await lab.pid()
-  driver = await lab.open({ connectTimeout: 6 })
-  driver.counts.onLast(take)
-  await apply()
-  await say(connection, 900)
+  await reload()
   // The counters of an open connection move every five seconds.
-  await until('the bytes', async () => (await since(PLAIN, before))[2] === 900)
+  await say(connection, 900)
   await lab.apply([makeConsoleRoute(), makeLabPort(PLAIN, base, echoPort)])
   await until('the older one to end', () => !isRunning(pid))
   expect(await since(PLAIN, before)).toEqual([1, 900, 900])
+})
+
+test('what older ones carry is counted by later edges too, which see them to their end', async () => {
+  const before = await counted(PLAIN)
+  const connections: Connection[] = []
+  const pids: number[] = []
+  for (const bytes of [100, 10]) {
+    const connection = await open(dial({ port: base, host: '127.0.0.1' }))
+    await say(connection, bytes)
+    connections.push(connection)
+    pids.push(await lab.pid())
+    await reload()
+  }
+  await restart()
+  for (const connection of connections) await say(connection, 1000)
+  await until('the bytes by both', async () => (await since(PLAIN, before))[2] === 2110)
+  await restart()
+  for (const connection of connections) {
+    await say(connection, 1)
+    connection.socket.end()
+  }
+  await until('the older ones to end', () => !pids.some(isRunning))
+  expect(await since(PLAIN, before)).toEqual([2, 2112, 2112])
+  await until('their holders to end', async () => (await readdir(lab.paths.leaving)).length === 0)
+})
+
+test('older ones are few: the oldest is counted and ended early', async () => {
+  const before = await counted(PLAIN)
+  const connections: Connection[] = []
+  for (let round = 0; round < MOST_LEAVING + 1; round++) {
+    const connection = await open(dial({ port: base, host: '127.0.0.1' }))
+    await say(connection, 100)
+    connections.push(connection)
+    await reload()
+    expect((await listOwnProcesses(lab.paths.config)).length).toBeLessThanOrEqual(MOST_LEAVING + 1)
+  }
+  const [first, ...others] = connections
+  await until('the first one to end', () => first?.socket.destroyed)
+  for (const connection of others) await say(connection, 10)
+  await lab.apply([makeConsoleRoute(), makeLabPort(PLAIN, base, echoPort)])
+  const bytes = 100 + others.length * 110
+  expect(await since(PLAIN, before)).toEqual([connections.length, bytes, bytes])
+})
+
+test('with another one to start from nothing, what older ones carry is counted first', async () => {
+  await apply()
+  const before = await counted(PLAIN)
+  const connection = await open(dial({ port: base, host: '127.0.0.1' }))
+  await say(connection, 70)
+  await reload()
+  await say(connection, 7)
+  process.kill(await lab.pid(), 'SIGKILL')
+  await restart()
+  await until('another one', async () => (await driver.check()).state === 'ok')
+  expect(await since(PLAIN, before)).toEqual([1, 77, 77])
 })
 
 test('the same connection is another one to a HAProxy that was killed: what was read stays counted', async () => {

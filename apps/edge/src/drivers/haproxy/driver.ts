@@ -43,7 +43,7 @@ export interface HaproxyDriver {
 
 /** What services carried, as the processes of HAProxy have counted it. */
 export interface HaproxyCounts {
-  reads(): Read[]
+  reads(): Promise<Read[]>
   /** Who takes the last look at a process before it ends. */
   onLast(countLast: (read: Read) => Promise<void>): void
 }
@@ -54,15 +54,9 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const socket = openHaproxySocket(paths.socket)
   const mapFiles = createMapFiles(paths)
   let countLast = async (_: Read) => {}
-  const leavers = createLeavers({ socketPath: paths.socket, countLast: (read) => countLast(read) })
-  const haproxy = createHaproxyProcess(
-    options.exec,
-    paths,
-    socket,
-    options.unit ?? 'postern-haproxy',
-    mapFiles.write,
-    leavers,
-  )
+  const unit = options.unit ?? 'postern-haproxy'
+  const leavers = createLeavers({ ...options, paths, unit, countLast: (read) => countLast(read) })
+  const haproxy = createHaproxyProcess(options.exec, paths, socket, unit, mapFiles.write, leavers)
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
   const converger = createConverger(options.exec, paths, haproxy)
@@ -104,7 +98,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   return {
     logs: listener.logs,
     counts: {
-      reads: () => [...leavers.reads(), () => readCounts(socket.send)],
+      reads: async () => [...(await leavers.reads()), () => readCounts(socket.send)],
       onLast(listener) {
         countLast = listener
       },
@@ -115,7 +109,10 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     apply: (wanted) => queue.run(() => applyAndTell(wanted)),
     check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),
     setNodeStates: (states) => queue.run(() => setNodeStates(states)),
-    close: () => listener.close(),
+    async close() {
+      leavers.close()
+      await listener.close()
+    },
     stop: () => queue.run(() => haproxy.stop()),
   }
 }

@@ -2,9 +2,10 @@ import { chmod, chown, mkdir } from 'node:fs/promises'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { SystemUser } from '../../../system-user.ts'
 
-/** For what HAProxy reads when it starts, as root. */
+/** For what HAProxy reads when it starts, as root, and for the sockets of those that leave. */
 export async function makeDirectories(paths: HaproxyPaths): Promise<void> {
-  for (const path of [paths.pages, paths.certificates]) await mkdir(path, { recursive: true, mode: 0o700 })
+  for (const path of [paths.pages, paths.certificates, paths.leaving])
+    await mkdir(path, { recursive: true, mode: 0o700 })
 }
 
 /** Where the parts of HAProxy reach each other: its user may open files there but not list them. */

@@ -1,115 +1,177 @@
-import { connect, type Socket } from 'node:net'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { codeOf } from '@postern/host/errors'
+import type { Exec } from '@postern/host/exec'
+import { isAnswered } from '@postern/host/socket'
+import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { Read } from '../../../counts/reading.ts'
+import { createSingleFlight } from '../../../single-flight.ts'
 import { readCounts } from '../runtime/counts.ts'
-import { HaproxySocketError } from '../runtime/socket.ts'
+import { type HaproxySocket, HaproxySocketError, openHaproxySocket } from '../runtime/socket.ts'
 
 /**
- * Processes that have handed over and only finish their connections. They give up their socket, but keep a connection
- * to it that is open already; and as long as we hold it, none ends before its counters were read.
+ * Processes that have handed over and only finish their connections. Each can be asked at a socket that bears its number,
+ * as long as a program of ours holds a connection to it (`holder.ts`); none ends before its counters were read.
  */
 export interface Leavers {
-  /** Before it is asked to hand over. @returns what to call when it has, or has not */
-  hold(): Promise<(hasLeft: boolean) => void>
-  reads(): Read[]
-  /** The last look at all of them, before they are ended. */
-  dismiss(): Promise<void>
+  /** Before it is asked to hand over. Without a holder it hands over all the same, and what it carries then is lost. */
+  hold(pid: number): Promise<void>
+  /** It has not handed over. */
+  release(pid: number): Promise<void>
+  reads(): Promise<Read[]>
+  /** Takes the last look at all of them, once their connections are ended. @param running has not handed over */
+  dismiss(running?: number): Promise<void>
+  /** The same for the oldest while there are too many. @returns the processes, which nothing keeps any more */
+  thin(): Promise<number[]>
+  /** Leaves them to the next edge. */
+  close(): void
 }
 
 interface LeaversOptions {
-  socketPath: string
+  exec: Exec
+  paths: HaproxyPaths
+  /** The base of the name of a holder's scope. */
+  unit: string
   /** Resolves when what was read is safe. */
   countLast(read: Read): Promise<void>
 }
 
-interface Held {
-  ask(command: string): Promise<string>
-  close(): void
+interface Leaver {
+  pid: number
+  path: string
+  socket: HaproxySocket
+  /** When it was asked to hand over, in ms since the epoch. */
+  since: number
 }
 
+/** As many may finish their connections at the same time. */
+export const MOST_LEAVING = 4
 const LOOK_EVERY = 1000
-const TIMEOUT = 2000
-/** Longer than the time after which HAProxy ends by itself. */
-const KEEP_SECONDS = 1200
+const HOLDER_PATIENCE = 5000
+/** Before HAProxy ends by itself, uncounted. */
+const LONGEST = 14 * 60_000
+const ROUNDS = 25
+const ROUND_MS = 20
 
-export function createLeavers({ socketPath, countLast }: LeaversOptions): Leavers {
-  const held = new Set<Held>()
-  const readOf =
-    (each: Held): Read =>
-    () =>
-      readCounts(each.ask)
-  const end = async (each: Held) => {
+/** A file beside this one, and beside the bundle. */
+const HOLDER = fileURLToPath(
+  new URL(import.meta.url.endsWith('.mjs') ? './holder.mjs' : './holder.ts', import.meta.url),
+)
+
+export function createLeavers({ exec, paths, unit, countLast }: LeaversOptions): Leavers {
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let held = 0
+  const readOf = (each: Leaver) => () => readCounts(each.socket.send)
+  const end = async (each: Leaver) => {
+    await endConnections(each.socket)
     await countLast(readOf(each))
-    each.close()
-    held.delete(each)
+    await letGo(each)
   }
-  const follow = (each: Held) => {
-    const timer = setInterval(async () => {
-      if (!held.has(each)) return clearInterval(timer)
-      const info = await each.ask('show info').catch(() => undefined)
-      if (info === undefined) held.delete(each)
-      // The one is ours.
-      else if (/^Jobs: [01]$/m.test(info)) await end(each)
-    }, LOOK_EVERY).unref()
+  const look = async () => {
+    const leavers = await listLeavers(paths)
+    if (leavers.length === 0) stopLooking()
+    for (const each of leavers) {
+      const info = (await findInfo(each)) ?? ''
+      const isOld = Date.now() - each.since > LONGEST
+      const hasLeft = /^Stopping: 1$/m.test(info)
+      // The one is its holder's.
+      if (hasLeft && (isOld || /^Jobs: [01]$/m.test(info))) await end(each)
+      else if (isOld) await letGo(each)
+    }
+  }
+  const looking = createSingleFlight(() => look().catch(ignoreSilence))
+  const keepLooking = () => {
+    if (!isClosed) timer ??= setInterval(looking.trigger, LOOK_EVERY).unref()
+  }
+  const stopLooking = () => {
+    clearInterval(timer)
+    timer = undefined
+  }
+  const release = async (pid: number) => {
+    for (const each of await listLeavers(paths)) if (each.pid === pid) await letGo(each)
   }
   return {
-    async hold() {
-      const each = await openHeld(socketPath).catch(() => undefined)
-      return (hasLeft) => {
-        if (!each) return
-        if (!hasLeft) return each.close()
-        held.add(each)
-        follow(each)
-      }
+    async hold(pid) {
+      const path = paths.leaver(pid)
+      await release(pid)
+      await exec.startDetached(process.execPath, ['--disable-sigusr1', HOLDER, paths.socket, path], {
+        stdoutFile: '/dev/null',
+        stderrFile: '/dev/null',
+        unit: `${unit}-holder-${process.pid}-${++held}`,
+      })
+      const deadline = Date.now() + HOLDER_PATIENCE
+      while (Date.now() < deadline && !(await isAnswered(path))) await delay(10)
     },
-    reads: () => [...held].map(readOf),
-    dismiss: async () => void (await Promise.all([...held].map(end))),
+    release,
+    async reads() {
+      const leavers = await listLeavers(paths)
+      if (leavers.length > 0) keepLooking()
+      return leavers.map(readOf)
+    },
+    async dismiss(running) {
+      const leavers = await listLeavers(paths)
+      await Promise.all(leavers.filter(({ pid }) => pid !== running).map(end))
+    },
+    async thin() {
+      keepLooking()
+      const old = (await listLeavers(paths)).slice(MOST_LEAVING)
+      await Promise.all(old.map(end))
+      return old.map(({ pid }) => pid)
+    },
+    close() {
+      isClosed = true
+      stopLooking()
+    },
   }
 }
 
-/** A connection that stays open, where each answer ends with a prompt. */
-async function openHeld(path: string): Promise<Held> {
-  const socket = connect({ path })
-  socket.unref()
-  let last: Promise<unknown> = Promise.resolve()
-  const ask = (command: string) => {
-    const turn = last.then(() => exchange(socket, command))
-    last = turn.catch(() => undefined)
-    return turn
+/** The newest first. */
+async function listLeavers(paths: HaproxyPaths): Promise<Leaver[]> {
+  const names = await readdir(paths.leaving).catch(orAbsent<string[]>([]))
+  const leavers: Leaver[] = []
+  for (const name of names) {
+    const pid = Number.parseInt(name, 10)
+    const path = paths.leaver(pid)
+    const since = await stat(path).then(({ mtimeMs }) => mtimeMs, orAbsent(undefined))
+    if (since !== undefined) leavers.push({ pid, path, since, socket: openHaproxySocket(path) })
   }
-  await ask('prompt')
-  await ask(`set timeout cli ${KEEP_SECONDS}`)
-  return {
-    async ask(line) {
-      let answer = ''
-      for (const command of line.split(';')) answer += await ask(command)
-      return answer
-    },
-    close: () => socket.destroy(),
+  return leavers.sort((a, b) => b.since - a.since)
+}
+
+/** What a path that is gone stands for. */
+function orAbsent<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+    return value
   }
 }
 
-const PROMPT = '\n> '
+async function findInfo(each: Leaver): Promise<string | undefined> {
+  const info = await each.socket.send('show info').catch(ignoreSilence)
+  // Nobody holds it any more.
+  if (info === undefined && !(await isAnswered(each.path))) await rm(each.path, { force: true })
+  return info
+}
 
-function exchange(socket: Socket, command: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    const finish = (error?: Error) => {
-      clearTimeout(timer)
-      socket.off('data', hear).off('error', finish).off('close', fail)
-      if (error) {
-        socket.destroy()
-        reject(new HaproxySocketError(`HAProxy's socket: ${error.message}`))
-      } else resolve(Buffer.concat(chunks).toString('utf8'))
-    }
-    const hear = (chunk: Buffer) => {
-      chunks.push(chunk)
-      const end = chunk.length >= PROMPT.length ? chunk : Buffer.concat(chunks)
-      if (end.subarray(-PROMPT.length).toString() === PROMPT) finish()
-    }
-    const fail = () => finish(new Error('it was closed'))
-    const timer = setTimeout(() => finish(new Error('no answer in time')), TIMEOUT)
-    if (socket.destroyed) return fail()
-    socket.on('data', hear).on('error', finish).on('close', fail)
-    socket.write(`${command}\n`)
-  })
+/** Its counters are whole once its connections have ended: those of an open one lag behind. */
+async function endConnections(socket: HaproxySocket): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    if (round > 0) await delay(ROUND_MS)
+    const sessions = (await socket.send('show sess').catch(ignoreSilence)) ?? ''
+    const open = [...sessions.matchAll(/^(0x[0-9a-f]+): (?!.* fe=GLOBAL )/gm)]
+    if (open.length === 0) return
+    await socket.sendAll(open.map(([, handle]) => `shutdown session ${handle}`)).catch(ignoreSilence)
+  }
+}
+
+async function letGo({ socket, path }: Leaver): Promise<void> {
+  await socket.send('quit').catch(ignoreSilence)
+  await rm(path, { force: true })
+}
+
+/** It has ended in between. */
+function ignoreSilence(error: unknown): undefined {
+  if (!(error instanceof HaproxySocketError)) throw error
 }

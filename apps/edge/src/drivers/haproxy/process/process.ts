@@ -55,6 +55,15 @@ export function createHaproxyProcess(
   const draining = new Set<number>()
   // A previous edge process may have left some; later ones come from our own reloads only. Looking for them reads all of /proc.
   let mayHaveOthers = true
+  /** @param running nobody ends it */
+  const endAll = async (running?: number) => {
+    await leavers.dismiss(running)
+    const pids = await listOwnProcesses(paths.config)
+    await end(
+      pids.filter((pid) => pid !== running),
+      paths.config,
+    )
+  }
   return {
     async findOrEnd() {
       const deadline = Date.now() + PATIENCE
@@ -63,7 +72,7 @@ export function createHaproxyProcess(
         if (running) return running
         const pids = (await listOwnProcesses(paths.config)).filter((pid) => !draining.has(pid))
         if (pids.length === 0) return undefined
-        if (Date.now() > deadline) return void (await end(pids, paths.config))
+        if (Date.now() > deadline) return void (await endAll())
         await delay(50)
       }
     },
@@ -71,8 +80,8 @@ export function createHaproxyProcess(
       await prepareFiles()
       await rm(paths.output, { force: true })
       // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
-      if (!old) await end(await listOwnProcesses(paths.config), paths.config)
-      const handedOver = old && (await leavers.hold())
+      if (!old) await endAll()
+      else await leavers.hold(old.pid)
       const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
       starts++
       const parent = await exec.startDetached(
@@ -85,23 +94,22 @@ export function createHaproxyProcess(
         },
       )
       if (old) mayHaveOthers = true
-      let running: RunningHaproxy | undefined
-      try {
-        running = await untilAnswering({ paths, socket, mark, parent, old })
-      } finally {
-        handedOver?.(running !== undefined)
-      }
-      if (old) draining.add(old.pid)
+      const answering = untilAnswering({ paths, socket, mark, parent, old })
+      if (!old) return await answering
+      const running = await answering.catch(async (error: unknown) => {
+        await leavers.release(old.pid)
+        throw error
+      })
+      draining.add(old.pid)
+      await end(await leavers.thin(), paths.config)
       return running
     },
     async endOthers(pid) {
       if (!mayHaveOthers) return
-      await leavers.dismiss()
-      const others = (await listOwnProcesses(paths.config)).filter((each) => each !== pid)
-      await end(others, paths.config)
+      await endAll(pid)
       mayHaveOthers = false
     },
-    stop: async () => end(await listOwnProcesses(paths.config), paths.config),
+    stop: () => endAll(),
   }
 }
 
