@@ -9,53 +9,65 @@ import { listFailures, sum, type Tally, tallyExit, tallyVitest, type VitestRepor
 const MINUTE = 60_000
 const BIN = join(ROOT, 'node_modules/.bin')
 
-const CHECKERS = [
-  { name: 'types', argv: [join(BIN, 'tsc'), '--noEmit'] },
-  { name: 'lint', argv: [join(BIN, 'biome'), 'check', '--error-on-warnings', '.'] },
-]
-const RUNNERS = [
-  { name: 'unit', limit: 8 * MINUTE },
-  { name: 'api', limit: 8 * MINUTE },
-  { name: 'attacks', limit: 8 * MINUTE },
-  { name: 'e2e', limit: 20 * MINUTE },
-  { name: 'net', limit: 30 * MINUTE },
+type Runner = { name: string; limit: number; argv?: readonly string[] }
+interface Result {
+  name: string
+  tally: Tally
+  failed: string[]
+}
+
+/** One after the other, but for those who mostly wait: they run beside those who compute. */
+const LANES: readonly (readonly Runner[])[] = [
+  [
+    { name: 'types', argv: [join(BIN, 'tsc'), '--noEmit'], limit: 5 * MINUTE },
+    { name: 'lint', argv: [join(BIN, 'biome'), 'check', '--error-on-warnings', '.'], limit: 5 * MINUTE },
+    { name: 'unit', limit: 15 * MINUTE },
+    { name: 'api', limit: 15 * MINUTE },
+    { name: 'attacks', limit: 15 * MINUTE },
+    { name: 'e2e', limit: 30 * MINUTE },
+  ],
+  [{ name: 'net', limit: 40 * MINUTE }],
 ]
 
 /** `npm test`: all checks and tests; the last line says how many passed and failed over all of them. */
 async function testAll(only: readonly string[]): Promise<number> {
   const reports = mkdtempSync(join(tmpdir(), 'postern-test-'))
-  const isWanted = ({ name }: { name: string }) => only.length === 0 || only.includes(name)
-  const tallies: [string, Tally][] = []
-  const failures: string[] = []
+  const wanted = LANES.map((lane) => lane.filter(({ name }) => only.length === 0 || only.includes(name)))
   try {
-    for (const { name, argv } of CHECKERS.filter(isWanted))
-      tallies.push([name, tallyExit(await show(title(name, argv), 2 * MINUTE))])
-    for (const { name, limit } of RUNNERS.filter(isWanted)) {
-      const { tally, failed } = await runVitest(name, limit, join(reports, `${name}.json`))
-      tallies.push([name, tally])
-      failures.push(...failed)
-    }
+    return tell((await Promise.all(wanted.map((lane) => runLane(lane, reports)))).flat())
   } finally {
     rmSync(reports, { recursive: true, force: true })
   }
-  if (failures.length > 0) print(`\n── failed ${'─'.repeat(54)}\n${failures.join('\n')}\n`)
-  const { passed, failed } = sum(tallies.map(([, tally]) => tally))
-  for (const [name, tally] of tallies)
+}
+
+async function runLane(lane: readonly Runner[], reports: string): Promise<Result[]> {
+  const results: Result[] = []
+  for (const { name, limit, argv } of lane) {
+    print(`\n── ${name} ${'─'.repeat(60 - name.length)}`)
+    if (argv) results.push({ name, tally: tallyExit(await show(argv, limit)), failed: [] })
+    else results.push(await runVitest(name, limit, join(reports, `${name}.json`)))
+  }
+  return results
+}
+
+/** @returns the exit code */
+function tell(results: readonly Result[]): number {
+  const failures = results.flatMap((result) => result.failed)
+  if (failures.length > 0) print(`\n── failed ${'─'.repeat(54)}\n${failures.join('\n')}`)
+  print('')
+  for (const { name, tally } of results)
     print(`${name.padEnd(7)} ${tally.passed} passed, ${tally.failed} failed`)
+  const { passed, failed } = sum(results.map(({ tally }) => tally))
   print(`${passed} passed, ${failed} failed`)
   return failed === 0 && passed > 0 ? 0 : 1
 }
 
-async function runVitest(
-  name: string,
-  limit: number,
-  path: string,
-): Promise<{ tally: Tally; failed: string[] }> {
+async function runVitest(name: string, limit: number, path: string): Promise<Result> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`]
   const argv = [join(BIN, 'vitest'), 'run', '--project', name, '--passWithNoTests=false', ...reporters]
-  const code = await show(title(name, argv), limit)
+  const code = await show(argv, limit)
   const report = findReport(path)
-  return { tally: tallyExit(code, tallyVitest(report)), failed: listFailures(report) }
+  return { name, tally: tallyExit(code, tallyVitest(report)), failed: listFailures(report) }
 }
 
 function findReport(path: string): VitestReport | undefined {
@@ -66,11 +78,6 @@ function findReport(path: string): VitestReport | undefined {
     // No report: the runner ended before it wrote one, which counts as a failure.
     return undefined
   }
-}
-
-function title(name: string, argv: readonly string[]): readonly string[] {
-  print(`\n── ${name} ${'─'.repeat(60 - name.length)}`)
-  return argv
 }
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
