@@ -3,7 +3,7 @@ import { listed, renderCertificateLine } from '@postern/render/haproxy/maps/cert
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import {
   type CertificateFiles,
-  type CertificateStore,
+  createCertificateStore,
   inUse,
   keptPaths,
   type StoredCertificate,
@@ -11,28 +11,37 @@ import {
 import type { HaproxySocket } from './socket.ts'
 
 export interface CertificateLoader {
+  /** Writes the files of those that HAProxy shall serve, which it starts from. */
+  write(wanted: readonly EdgeCertificate[]): Promise<void>
   /**
-   * Makes the certificates of the running HAProxy those of the files; refused ones are noted in `files`.
+   * Makes the certificates of the running HAProxy those of the files.
    * @param isQuick what this HAProxy has refused before is not offered again.
-   * @returns false when there are so many new ones that some have to wait for the next call
    */
-  apply(files: CertificateFiles, isQuick: boolean): Promise<boolean>
+  apply(isQuick: boolean): Promise<void>
+  /** Certificate id → why it is not served. */
+  refused(): ReadonlyMap<number, string>
+  /** There were so many new ones that some have to wait for the next call. */
+  needsAnotherApply(): boolean
+  /** Makes the next apply look at the files and at HAProxy. */
+  verifyNext(): void
   /** Drops what is known of HAProxy's certificates: it is another process. */
   forget(): void
 }
 
-export function createCertificateLoader(
-  socket: HaproxySocket,
-  paths: HaproxyPaths,
-  store: CertificateStore,
-): CertificateLoader {
+export function createCertificateLoader(socket: HaproxySocket, paths: HaproxyPaths): CertificateLoader {
+  const store = createCertificateStore(paths)
+  let written: readonly EdgeCertificate[] = []
+  let files: CertificateFiles = { stored: new Map(), refused: new Map(), standing: [] }
+  /** HAProxy is known to serve all that was written. */
+  let areLoaded = false
+  let needsAnotherApply = false
   // Path → fingerprint, as read from this HAProxy; the names are read at every apply, the contents once.
   const seen = new Map<string, string>()
   // PEM → why this HAProxy refused it.
   const refusals = new Map<string, string>()
 
   /** @returns those that were loaded, and whether that is all */
-  async function loadAll(files: CertificateFiles): Promise<{ loaded: StoredCertificate[]; isAll: boolean }> {
+  async function loadAll(): Promise<{ loaded: StoredCertificate[]; isAll: boolean }> {
     const loaded: StoredCertificate[] = []
     const deadline = Date.now() + LOAD_FOR
     let isAll = true
@@ -59,27 +68,46 @@ export function createCertificateLoader(
     return { loaded, isAll }
   }
 
+  async function loadAndSweep(): Promise<boolean> {
+    const names = await readNames(socket, paths)
+    for (const path of seen.keys()) if (!names.has(path)) seen.delete(path)
+    await observe(
+      socket,
+      seen,
+      [...names].filter((path) => !seen.has(path)),
+    )
+    const { loaded, isAll } = await loadAll()
+    const served = inUse(files).filter(({ id }) => seen.has(paths.certificate(id)))
+    await applyList(socket, paths, served)
+    for (const stored of loaded)
+      if (seen.get(stored.path) !== stored.fingerprint) await store.refuse(files, stored, NOT_TAKEN)
+    const kept = keptPaths(paths, files)
+    for (const path of names) if (!kept.has(path)) await socket.send(`del ssl cert ${path}`)
+    await store.sweep(files)
+    return isAll
+  }
+
   return {
-    async apply(files, isQuick) {
+    async write(wanted) {
+      if (areLoaded && wanted === written) return
+      areLoaded = false
+      files = await store.write(wanted)
+      written = wanted
+    },
+    async apply(isQuick) {
+      if (areLoaded) return
       if (!isQuick) refusals.clear()
-      const names = await readNames(socket, paths)
-      for (const path of seen.keys()) if (!names.has(path)) seen.delete(path)
-      await observe(
-        socket,
-        seen,
-        [...names].filter((path) => !seen.has(path)),
-      )
-      const { loaded, isAll } = await loadAll(files)
-      const served = inUse(files).filter(({ id }) => seen.has(paths.certificate(id)))
-      await applyList(socket, paths, served)
-      for (const stored of loaded)
-        if (seen.get(stored.path) !== stored.fingerprint) await store.refuse(files, stored, NOT_TAKEN)
-      const kept = keptPaths(paths, files)
-      for (const path of names) if (!kept.has(path)) await socket.send(`del ssl cert ${path}`)
-      await store.sweep(files)
-      return isAll
+      needsAnotherApply = !(await loadAndSweep())
+      areLoaded = !needsAnotherApply
+    },
+    refused: () => files.refused,
+    needsAnotherApply: () => needsAnotherApply,
+    verifyNext() {
+      areLoaded = false
     },
     forget() {
+      areLoaded = false
+      store.forget()
       seen.clear()
       refusals.clear()
     },
