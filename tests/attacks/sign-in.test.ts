@@ -206,6 +206,10 @@ describe.concurrent('sessions', () => {
     'X_Auth_Request_Email',
     'remote_user',
     'Remote.User',
+    'X-WebAuth-User',
+    'X-Postern-Identity',
+    'X_Postern_Identity',
+    'x-postern.identity',
   ])('what a visitor says as %s never arrives', async (name) => {
     const cookie = `Cookie: __Host-postern=${good()}`
     for (const [target, lines] of [

@@ -33,6 +33,7 @@ beforeAll(async () => {
       tunnelNetwork4: network4,
       tunnelNetwork6: network6,
       signInKeys: [],
+      identityKeys: [],
     },
     peers: [
       makePeer(gatewayId, { subnets: [...GATEWAY_SUBNETS] }),

@@ -5,6 +5,7 @@ import { type Installation, isApplied, startInstallation } from '@postern/testki
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
+import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
 import { type Browser, chromium, type Page } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -98,6 +99,18 @@ async function ask(path: string, page?: Page): Promise<number> {
   const output = ['-o', '/dev/null', '-w', '%{http_code}', '-sk', '-H', `Cookie: ${cookie}`]
   return Number(await lab.server.must('curl', ...output, ...target))
 }
+/** What a service does that verifies who came; it gets the keys as it gets everything, by the domain's address. */
+async function verify(identity: string) {
+  const address = `${SITE}/.postern/jwks.json`
+  const keys = createRemoteJWKSet(new URL(address), {
+    [customFetch]: async () => {
+      const place = ['--resolve', 'app.example.com:443:203.0.113.1', '-sk', address]
+      return new Response(await lab.server.must('curl', ...place))
+    },
+  })
+  const expected = { issuer: 'https://203.0.113.1', audience: 'app.example.com' }
+  return (await jwtVerify(identity, keys, expected)).payload
+}
 const seen = async (page: Page) => JSON.parse(await page.locator('body').innerText())
 
 test('a visitor signs in and is back at the address that was wanted, known to the service', async () => {
@@ -111,6 +124,7 @@ test('a visitor signs in and is back at the address that was wanted, known to th
     'x-auth-request-email': 'ann@example.com',
   })
   expect(headers).not.toHaveProperty('cookie')
+  expect(await verify(headers['x-postern-identity'])).toMatchObject({ email: 'ann@example.com' })
   const [session, ...others] = await page.context().cookies(SITE)
   expect(others).toEqual([])
   expect(session).toMatchObject({ name: '__Host-postern', httpOnly: true, secure: true, sameSite: 'Lax' })
@@ -175,6 +189,8 @@ test('who has signed in goes on while server and edge are away', async () => {
   await Promise.all([installation.server.stop(), installation.edge.stop()])
   await page.goto(`${SITE}/still`)
   expect((await seen(page)).headers).toMatchObject({ 'remote-user': 'ann@example.com' })
+  const again = (await seen(page)).headers['x-postern-identity']
+  expect(await verify(again)).toMatchObject({ sub: 'ann@example.com' })
   const stranger = await newVisitor()
   expect(await ask('/')).toBe(401)
   expect((await stranger.goto(`${SITE}/`))?.status()).toBe(503)

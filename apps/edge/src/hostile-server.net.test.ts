@@ -171,6 +171,7 @@ const ownSettings = fc.record({
   tunnelNetwork4: fc.oneof(fc.constant('10.64.0.0/16'), network),
   tunnelNetwork6: fc.oneof(fc.constant('fd00:1:2::/64'), network),
   signInKeys: fc.constant<TunnelSettings['signInKeys']>([]),
+  identityKeys: fc.constant<TunnelSettings['identityKeys']>([]),
 })
 
 /** A whole answer, in which the parts stand in place of the good ones. */

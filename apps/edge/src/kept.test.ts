@@ -71,6 +71,7 @@ const signIn: fc.Arbitrary<SignIn> = fc.record({
   members: fc.uniqueArray(fc.constantFrom(1, 2, 3)),
 })
 const key = (id: string) => ({ id, secret: id.padEnd(43, 'x') })
+const point = (id: string) => ({ id, x: id.padEnd(43, 'x'), y: id.padEnd(43, 'y') })
 const port: fc.Arbitrary<PortRoute> = fc
   .record({
     id: fc.constantFrom(4, 5, 203),
@@ -85,6 +86,7 @@ const world = fc.record({
   routes: fc.uniqueArray(route, { selector: ({ id }) => id, maxLength: 7 }),
   signIns: fc.uniqueArray(signIn, { selector: ({ domain }) => domain, maxLength: 2 }).map(withOwnMembers),
   signInKeys: fc.constantFrom<TunnelSettings['signInKeys']>([], [key('a')], [key('b'), key('a')]),
+  identityKeys: fc.constantFrom<TunnelSettings['identityKeys']>([], [point('a')], [point('b'), point('a')]),
   peers: fc.uniqueArray(fc.constantFrom(...peers), { selector: ({ nodeId }) => nodeId }),
   challenges: fc.uniqueArray(fc.constantFrom(1, 2, 250).map(makeChallenge), { selector: ({ id }) => id }),
   certificates: fc.uniqueArray(fc.constantFrom(0, 1, 7).map(makeCertificate), { selector: ({ id }) => id }),
@@ -144,9 +146,9 @@ test('rows of a section that did not change are not read again, up to the state 
   dirs.push(dir)
   const [lastGood, chain] = [createLastGood(join(dir, 'state.json')), createChain()]
   const routes = Array.from({ length: 1000 }, (_, index) => makeRoute(index + 1))
-  const { publicHost, signInKeys } = settings
+  const { publicHost, signInKeys, identityKeys } = settings
   const none = { ports: [], peers: [], certificates: [], signIns: [], challenges: [] }
-  const asked = { ...none, routes, publicHost, signInKeys }
+  const asked = { ...none, routes, publicHost, signInKeys, identityKeys }
   let held = readAnswer(answerOf(asked, 1, {}), undefined, {}).state
   let reads = 0
   const watched = [...held.sections.routes].map(
@@ -219,7 +221,12 @@ function answerOf(
   known: Record<string, string>,
 ) {
   const whole = {
-    settings: { ...settings, publicHost: each.publicHost, signInKeys: each.signInKeys },
+    settings: {
+      ...settings,
+      publicHost: each.publicHost,
+      signInKeys: each.signInKeys,
+      identityKeys: each.identityKeys,
+    },
     signIns: [...each.signIns].sort((a, b) => a.id - b.id),
     peers: [...each.peers].sort((a, b) => a.nodeId - b.nodeId),
     routes: [...each.routes].sort((a, b) => a.id - b.id),

@@ -111,6 +111,7 @@ export function makeSettings(): TunnelSettings {
     tunnelNetwork4: '10.64.0.0/16',
     tunnelNetwork6: 'fd00:1:2::/64',
     signInKeys: [],
+    identityKeys: [],
   }
 }
 

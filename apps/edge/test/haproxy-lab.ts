@@ -38,6 +38,7 @@ export interface HaproxyLab {
   signIns: readonly SignIn[]
   challenges: readonly Challenge[]
   signInKeys: TunnelSettings['signInKeys']
+  identityKeys: TunnelSettings['identityKeys']
   command(text: string): Promise<string>
   pid(): Promise<number>
   close(): Promise<void>
@@ -63,6 +64,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     signIns: [],
     challenges: [],
     signInKeys: [],
+    identityKeys: [],
     async open(changes = {}) {
       await driver?.close()
       driver = await createHaproxy({
@@ -85,7 +87,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     },
     async apply(routes, certificates = [], isQuick = false) {
       if (!driver) throw new Error('no driver is open')
-      const settings = { publicHost: PUBLIC_HOST, signInKeys: lab.signInKeys }
+      const settings = { publicHost: PUBLIC_HOST, signInKeys: lab.signInKeys, identityKeys: lab.identityKeys }
       const signIns = new Map([['sign-in:0', lab.signIns]])
       const all = [own, ...certificates]
       const { challenges } = lab

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 import { type Logger, pino } from 'pino'
 import { type Authority, loadAuthority } from './certificates/authority.ts'
 import { createLiveBus, type LiveBus } from './changes/live.ts'
-import type { ServerConfig } from './config.ts'
+import { publicUrl, type ServerConfig } from './config.ts'
 import { type Attempts, createAttempts } from './core/accounts/attempts.ts'
 import { createGate, type Gate } from './core/accounts/gate.ts'
 import { createLoginLimits, type LoginLimits } from './core/accounts/login-limits.ts'
@@ -24,6 +24,7 @@ import { openSecretKey } from './core/secrets/key-file.ts'
 import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
 import { createProvider } from './core/sign-in/create-provider.ts'
 import { createFlow, type Flow } from './core/sign-in/flow.ts'
+import { type Identities, loadIdentities } from './core/sign-in/identities.ts'
 import { loadSignInKeys, type SignInKeys } from './core/sign-in/keys.ts'
 import { createNotes } from './core/sign-in/notes.ts'
 import type { Provider } from './core/sign-in/provider.ts'
@@ -78,6 +79,8 @@ export interface Context extends World {
   readonly signInKeys: SignInKeys
   /** Who signs visitors in; undefined: nobody is set up. */
   readonly provider: Provider | undefined
+  /** What services can verify of a visitor. */
+  readonly identities: Identities
   /** Of sign-ins in front of services. */
   readonly flow: Flow
   /** Registers what must end with the context; the last one registered ends first. */
@@ -126,7 +129,8 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     const logs = createLogHub(() => new Date(world.clock()))
     const signInKeys = await loadSignInKeys({ db, bus, secrets, ...world })
     const notes = createNotes(world.randomBytes(32), world.clock)
-    const visitorSessions = createVisitorSessions(signInKeys, world.clock)
+    const identities = await loadIdentities({ db, bus, secrets, ...world }, publicUrl(config))
+    const visitorSessions = createVisitorSessions({ signInKeys, identities, ...world })
     const provider = createProvider(config.settings)
     return {
       ...world,
@@ -149,10 +153,18 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,
       addresses: createAddressBook(tunnel.network4),
-      desiredState: createDesiredState({ db, secrets, tunnel, signInKeys, publicHost: config.publicHost }),
+      desiredState: createDesiredState({
+        db,
+        secrets,
+        tunnel,
+        signInKeys,
+        identities,
+        publicHost: config.publicHost,
+      }),
       agentBundle: readAgentBundle(config.rootDir),
       signInKeys,
       provider,
+      identities,
       flow: createFlow({ ...world, config, db, log, notes, visitorSessions, provider }),
       onDispose: (end) => void ends.push(end),
       dispose,

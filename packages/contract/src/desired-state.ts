@@ -10,6 +10,9 @@ const cidr = z.string().check(z.regex(/^[0-9a-fA-F:.]+\/\d{1,3}$/))
 const address = z.string().check(z.regex(/^[0-9a-fA-F:.]+$/))
 const key = z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/))
 
+const keyId = z.string().check(z.regex(/^[a-z0-9]{1,16}$/))
+const bytes32 = z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/))
+
 /** The tunnel's own end. Addresses without prefix; networks in CIDR form. */
 export const TunnelSettings = z.object({
   /** The name or address that visitors and nodes use; also a host of the console. */
@@ -22,11 +25,16 @@ export const TunnelSettings = z.object({
     z
       .array(
         z.object({
-          id: z.string().check(z.regex(/^[a-z0-9]{1,16}$/)),
-          secret: z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/)),
+          id: keyId,
+          secret: bytes32,
         }),
       )
       .check(z.maxLength(10)),
+    [],
+  ),
+  /** By which services verify identities of visitors: points of P-256, as a JWKS names them. */
+  identityKeys: z._default(
+    z.array(z.object({ id: keyId, x: bytes32, y: bytes32 })).check(z.maxLength(10)),
     [],
   ),
 })

@@ -6,6 +6,8 @@ export const SIGN_IN = {
     arrive: '/.postern/arrive',
     renew: '/.postern/renew',
     signOut: '/.postern/sign-out',
+    /** Public keys by which services verify an identity; at the console's host, too. HAProxy itself answers. */
+    keys: '/.postern/jwks.json',
   },
   /** At the console's host: the one redirect address that the provider knows. */
   callback: '/.postern/callback',
@@ -14,4 +16,8 @@ export const SIGN_IN = {
   sessionSeconds: 12 * 3600,
   /** Set from the session, and from nowhere else. */
   identityHeaders: ['X-Auth-Request-Email', 'Remote-Email', 'Remote-User'],
+  /** The same as a JWT (ES256) for this one domain, for services that verify who says so. */
+  identityToken: 'X-Postern-Identity',
+  /** Of a session with all that it carries: browsers keep no cookie of more than 4096 characters with its name. */
+  maxSession: 4000,
 } as const

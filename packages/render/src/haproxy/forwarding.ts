@@ -19,6 +19,8 @@ const FORGED = [
   'proxy',
   'remote-.*',
   'x-auth-.*',
+  'x-postern-.*',
+  'x-webauth-.*',
 ]
 /** What is between a visitor and this proxy alone. */
 const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']

@@ -18,7 +18,7 @@ import {
   renderMalformed,
   renderRouting,
 } from './requests.ts'
-import { renderIdentity, renderSignIn } from './sign-in.ts'
+import { renderIdentity, renderKeys, renderSignIn } from './sign-in.ts'
 
 /** Nobody stays at the door of plain HTTP: it redirects, and proves where a domain leads. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
@@ -61,6 +61,7 @@ ${renderLookup(options, paths)}
 ${renderDirect(paths)}
 ${renderRouting(paths)}
 ${renderRefusals(paths)}
+${renderKeys(paths)}
 ${renderSignIn()}
 ${renderCuts()}
 ${renderIdentity()}

@@ -2,8 +2,8 @@ import { SIGN_IN } from '@postern/contract/sign-in'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, socketInside } from './options.ts'
 
-/** A session has some 400 characters. */
-const MAX_SESSION = 2048
+/** Of copies of the public keys; a new one is shown a day before it signs. */
+const KEYS_SECONDS = 3600
 /** Of the address that a visitor wanted and comes back to; from a longer one it is the front page. */
 const MAX_WANTED = 4096
 
@@ -26,7 +26,7 @@ export function renderSession(paths: HaproxyPaths): string {
   acl has_list var(txn.list) -m len gt 0
   acl is_sealed var(txn.sealed) -m int 1
   acl is_signed_in var(txn.member) -m int gt 0
-  http-request set-var(txn.session) req.cook(${SIGN_IN.cookie}) if is_guarded { req.cook(${SIGN_IN.cookie}),length le ${MAX_SESSION} }
+  http-request set-var(txn.session) req.cook(${SIGN_IN.cookie}) if is_guarded { req.cook(${SIGN_IN.cookie}),length le ${SIGN_IN.maxSession} }
   acl has_visit var(txn.session) -m found
   # A look-up that finds nothing leaves a variable as it was: none may hold what a visitor said before.
   http-request set-var(txn.kid) var(txn.session),jwt_header_query('$.kid') if has_visit
@@ -38,8 +38,19 @@ export function renderSession(paths: HaproxyPaths): string {
   http-request set-var(txn.left) var(txn.session),jwt_payload_query('$.exp','int'),sub(txn.now) if is_sealed
   http-request set-var(txn.member) var(txn.entry) if is_sealed { var(txn.home),strcmp(txn.site) eq 0 } { var(txn.left) -m int gt 0 } { var(txn.left) -m int le ${SIGN_IN.sessionSeconds + 60} }
   http-request set-var(txn.email) var(txn.session),jwt_payload_query('$.email') if is_signed_in
+  http-request set-var(txn.identity) var(txn.session),jwt_payload_query('$.identity') if is_signed_in
   http-request lua.find_bypass if is_guarded !is_signed_in has_list !is_odd
   http-request set-var(txn.member) var(txn.bypass) if { var(txn.bypass) -m found }`
+}
+
+/** Whoever verifies identities gets the keys also while the server is away. */
+export function renderKeys(paths: HaproxyPaths): string {
+  const type = 'content-type application/json'
+  const headers = `hdr cache-control "public, max-age=${KEYS_SECONDS}" hdr access-control-allow-origin "*"`
+  return `  acl is_keys path -m str ${SIGN_IN.paths.keys}
+  acl has_keys var(txn.keys) -m found
+  http-request set-var(txn.keys) str(j),map_str(${paths.signIn}),b64dec if is_keys METH_GET { var(txn.flags) -m sub ${FLAGS.console} }
+  http-request return status 200 ${type} lf-string "%[var(txn.keys)]" ${headers} if has_keys`
 }
 
 /** After all other refusals: a page goes to the sign-in and comes back, a program is told so. */
@@ -62,9 +73,12 @@ ${go(paths.renew, 'is_guarded is_signed_in is_renewable METH_GET accepts_pages !
 
 /** Behind the cuts, so that a visitor cannot say it. */
 export function renderIdentity(): string {
-  return SIGN_IN.identityHeaders
-    .map((name) => `  http-request set-header ${name} %[var(txn.email)] if is_guarded is_signed_in`)
-    .join('\n')
+  const { identityHeaders, identityToken } = SIGN_IN
+  const say = (name: string, variable: string) =>
+    `  http-request set-header ${name} %[var(${variable})] if is_guarded is_signed_in { var(${variable}) -m found }`
+  return [...identityHeaders.map((name) => say(name, 'txn.email')), say(identityToken, 'txn.identity')].join(
+    '\n',
+  )
 }
 
 /** Sessions are renewed only while there is somebody to renew them. */

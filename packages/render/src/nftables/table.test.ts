@@ -9,6 +9,7 @@ const settings = {
   tunnelNetwork4: '10.64.0.0/16',
   tunnelNetwork6: 'fd00::/64',
   signInKeys: [],
+  identityKeys: [],
 }
 const node = (changes: Partial<Peer> = {}): Peer => ({
   nodeId: 1,

@@ -19,6 +19,7 @@ const settings = {
   tunnelNetwork4: '10.64.0.0/16',
   tunnelNetwork6: 'fd00::/64',
   signInKeys: [],
+  identityKeys: [],
 }
 
 const hostile = fc.oneof(

@@ -23,6 +23,7 @@ const plan = (peers: Peer[], changes: Partial<PlanInput> = {}) =>
       tunnelNetwork4: '10.64.0.0/16',
       tunnelNetwork6: 'fd00::/64',
       signInKeys: [],
+      identityKeys: [],
     },
     peers,
     ownPublicKey: keyOf('O'),

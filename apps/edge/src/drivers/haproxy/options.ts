@@ -17,7 +17,7 @@ export interface HaproxyWanted {
   certificates: readonly EdgeCertificate[]
   /** Default: none. */
   challenges?: readonly Challenge[]
-  settings: Pick<TunnelSettings, 'publicHost' | 'signInKeys'>
+  settings: Pick<TunnelSettings, 'publicHost' | 'signInKeys' | 'identityKeys'>
   /** Skips checks of what nothing has touched since the last full check; default: false. */
   isQuick?: boolean
 }

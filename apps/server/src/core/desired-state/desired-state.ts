@@ -2,6 +2,7 @@ import type { EdgeCertificate, SectionHashes, TunnelSettings } from '@postern/co
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { Identities } from '../sign-in/identities.ts'
 import type { SignInKeys } from '../sign-in/keys.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import { createStatedRows, inBatches, type StatedRows, updateStatedRows } from './rows.ts'
@@ -21,6 +22,7 @@ interface Parts {
   secrets: Secrets
   tunnel: Pick<Tunnel, 'privateKey' | 'network4' | 'network6' | 'address6'>
   signInKeys: Pick<SignInKeys, 'all'>
+  identities: Pick<Identities, 'publicKeys'>
   /** The name or address that visitors and nodes use. */
   publicHost: string
 }
@@ -37,13 +39,14 @@ export function createDesiredState(parts: Parts): DesiredState {
   }
 }
 
-function settingsOf({ tunnel, signInKeys, publicHost }: Parts): TunnelSettings {
+function settingsOf({ tunnel, signInKeys, identities, publicHost }: Parts): TunnelSettings {
   return {
     publicHost,
     tunnelPrivateKey: tunnel.privateKey,
     tunnelNetwork4: tunnel.network4,
     tunnelNetwork6: tunnel.network6,
     signInKeys: signInKeys.all().map(({ id, secret }) => ({ id, secret })),
+    identityKeys: [...identities.publicKeys()],
   }
 }
 

@@ -7,7 +7,6 @@ import type { Database } from '../../db/schema.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
-/** What seals the sessions of visitors. */
 export interface SignInKey {
   id: string
   secret: string
@@ -16,15 +15,15 @@ export interface SignInKey {
 }
 
 export interface SignInKeys {
-  /** The newest first; the edges know sessions by all of them. */
+  /** The newest first; what any of them has made is still good. */
   all(): readonly SignInKey[]
-  /** By which new sessions are sealed: the newest one that every edge has had time to learn. */
+  /** The one in use: the newest that everybody has had time to learn. */
   current(): SignInKey
-  /** Makes a new key when it is time, and drops those by which nothing valid can be sealed any more. */
+  /** Makes a new key when it is time, and drops those by which nothing valid can have been made any more. */
   renew(): Promise<void>
 }
 
-interface Parts {
+export interface KeyParts {
   db: Kysely<Database>
   bus: LiveBus
   secrets: Secrets
@@ -32,42 +31,66 @@ interface Parts {
   randomBytes(count: number): Buffer
 }
 
-const SETTING = 'sign-in.keys'
-const DAY = 86_400_000
+/** Where keys are kept, and what they are. */
+export interface KeyKind {
+  setting: 'sign-in.keys' | 'sign-in.identity-keys'
+  /** In the record of changes. */
+  what: string
+  /** Until those who have to know a new key know it, in ms. */
+  learning: number
+  makeSecret(): string
+}
+
+const [HOUR, DAY] = [3_600_000, 86_400_000]
 const LIFE = 30 * DAY
-/** Until edges that were away have it. */
-const LEARNING = 10 * 60_000
 
 const Kept = z.array(z.object({ id: z.string(), secret: z.string(), madeAt: z.number() }))
 
-const HOUR = 3_600_000
-
 interface Renewal {
-  signInKeys: SignInKeys
+  signInKeys: Pick<SignInKeys, 'renew'>
+  identities: Pick<SignInKeys, 'renew'>
   log: Logger
   onDispose(end: () => void): void
 }
 
 /** Looks once an hour whether it is time for a new key, until the context ends. */
-export function startKeyRenewal({ signInKeys, log, onDispose }: Renewal): void {
+export function startKeyRenewal({ signInKeys, identities, log, onDispose }: Renewal): void {
   const look = () => {
-    signInKeys.renew().catch((err: unknown) => log.error({ err }, 'key of sessions not renewed'))
+    for (const keys of [signInKeys, identities])
+      keys.renew().catch((err: unknown) => log.error({ err }, 'key of the sign-in not renewed'))
   }
   const timer = setInterval(look, HOUR).unref()
   onDispose(() => clearInterval(timer))
   look()
 }
 
-/** Reads the keys, or makes the first one. @throws SecretsError */
-export async function loadSignInKeys(parts: Parts): Promise<SignInKeys> {
-  const { db, secrets, clock } = parts
-  const kept = await findSettings(db, SETTING)
-  let keys = kept ? Kept.parse(JSON.parse(secrets.open(kept[SETTING]))) : []
+/** What seals the sessions of visitors. */
+export async function loadSignInKeys(parts: KeyParts): Promise<SignInKeys> {
+  return await loadKeys(parts, {
+    setting: 'sign-in.keys',
+    what: "key of visitors' sessions renewed",
+    // Edges that were away have it then.
+    learning: 10 * 60_000,
+    makeSecret: () => parts.randomBytes(32).toString('base64url'),
+  })
+}
+
+/** Reads the keys of a kind, or makes the first one. @throws SecretsError */
+export async function loadKeys(parts: KeyParts, kind: KeyKind): Promise<SignInKeys> {
+  const { db, secrets, clock, randomBytes } = parts
+  const { setting, what, learning } = kind
+  const make = () => ({
+    id: randomBytes(8).toString('hex'),
+    secret: kind.makeSecret(),
+    madeAt: clock(),
+  })
+  const kept = await findSettings(db, setting)
+  let keys: SignInKey[] = kept ? Kept.parse(JSON.parse(secrets.open(kept[setting]))) : []
   const save = async (next: SignInKey[], store: Kysely<Database>) => {
-    await putSettings(store, { [SETTING]: secrets.seal(JSON.stringify(next)) })
+    await putSettings(store, { [setting]: secrets.seal(JSON.stringify(next)) })
   }
   if (keys.length === 0) {
-    keys = [makeKey(parts)]
+    keys = [make()]
     await save(keys, db)
   }
   const newest = () => {
@@ -77,24 +100,16 @@ export async function loadSignInKeys(parts: Parts): Promise<SignInKeys> {
   }
   return {
     all: () => keys,
-    current: () => keys.find(({ madeAt }) => madeAt <= clock() - LEARNING) ?? newest(),
+    current: () => keys.find(({ madeAt }) => madeAt <= clock() - learning) ?? newest(),
     async renew() {
       if (newest().madeAt > clock() - LIFE) return
-      // The one before seals until the new one is known, and for as long as a session lives it must be known itself.
-      const next = [makeKey(parts), newest()]
-      await change(parts, { actor: 'server', what: "key of visitors' sessions renewed" }, async (tx) => {
+      // The one before is in use until the new one is known, and what it made is good for longer.
+      const next = [make(), newest()]
+      await change(parts, { actor: 'server', what }, async (tx) => {
         await save(next, tx)
         return { value: undefined, touched: {} }
       })
       keys = next
     },
-  }
-}
-
-function makeKey({ clock, randomBytes }: Parts): SignInKey {
-  return {
-    id: randomBytes(8).toString('hex'),
-    secret: randomBytes(32).toString('base64url'),
-    madeAt: clock(),
   }
 }

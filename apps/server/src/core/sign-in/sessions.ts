@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SIGN_IN } from '@postern/contract/sign-in'
 import * as z from 'zod/mini'
+import type { Identities } from './identities.ts'
 import type { SignInKeys } from './keys.ts'
 
 /** What a session says of a visitor. Times in seconds since the epoch. */
@@ -14,6 +15,8 @@ const Claims = z.object({
   exp: z.number(),
   /** When the provider was asked last. */
   auth_time: z.number(),
+  /** What HAProxy hands to the service: sealed in here, so that nobody brings another visitor's, and as long as this. */
+  identity: z.optional(z.string()),
 })
 export type VisitorClaims = z.infer<typeof Claims>
 
@@ -24,17 +27,25 @@ export interface VisitorSessions {
   read(session: string): VisitorClaims | undefined
 }
 
-export function createVisitorSessions(keys: SignInKeys, clock: () => number): VisitorSessions {
+interface Parts {
+  signInKeys: Pick<SignInKeys, 'all' | 'current'>
+  identities: Pick<Identities, 'seal'>
+  clock(): number
+}
+
+export function createVisitorSessions({ signInKeys: keys, identities, clock }: Parts): VisitorSessions {
   const seconds = () => Math.floor(clock() / 1000)
   return {
     seal(visitor) {
       const { id, secret } = keys.current()
-      const claims: VisitorClaims = { ...visitor, iat: seconds(), exp: seconds() + SIGN_IN.sessionSeconds }
+      const times = { iat: seconds(), exp: seconds() + SIGN_IN.sessionSeconds }
+      const identity = identities.seal({ email: visitor.email, aud: visitor.aud, ...times })
+      const claims: VisitorClaims = { ...visitor, ...times, identity }
       const text = `${partOf({ alg: 'HS256', kid: id })}.${partOf(claims)}`
       return `${text}.${macOf(text, secret)}`
     },
     read(session) {
-      const [head = '', body = '', mac = ''] = session.length > 2048 ? [] : session.split('.')
+      const [head = '', body = '', mac = ''] = session.length > SIGN_IN.maxSession ? [] : session.split('.')
       const key = keys.all().find(({ id }) => head === partOf({ alg: 'HS256', kid: id }))
       if (!key || !isSame(mac, macOf(`${head}.${body}`, key.secret))) return undefined
       const claims = Claims.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')))

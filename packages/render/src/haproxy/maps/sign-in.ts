@@ -4,20 +4,18 @@ import { FLAGS, OWN_HOST } from './routes.ts'
 /** Section name → its domains; the same array as long as nothing in it changes. */
 export type SignInSections = ReadonlyMap<string, readonly SignIn[]>
 
+type Keys = Pick<TunnelSettings, 'signInKeys' | 'identityKeys'>
+
 /** The lines of `sign-in.map`, and the keys that the last update may have changed. */
 export interface SignInLines {
-  /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<key>` → what seals. */
+  /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<key>` → what seals, `j` → the JWKS in base64. */
   lines: ReadonlyMap<string, string>
   touched: ReadonlySet<string>
 }
 
 export interface SignInTable {
   /** @param routes the lines of the map of routes: one of them is the console's */
-  update(
-    sections: SignInSections,
-    settings: Pick<TunnelSettings, 'signInKeys'>,
-    routes: ReadonlyMap<string, string>,
-  ): SignInLines
+  update(sections: SignInSections, settings: Keys, routes: ReadonlyMap<string, string>): SignInLines
 }
 
 /** Kept up to date section by section. What it gives out changes with the next update. */
@@ -25,9 +23,9 @@ export function createSignInTable(): SignInTable {
   const lines = new Map<string, string>()
   let sections: SignInSections = new Map()
   let server: string | undefined
-  let keys: TunnelSettings['signInKeys'] = []
+  let keys: [string, string][] = []
   return {
-    update(next, { signInKeys }, routes) {
+    update(next, settings, routes) {
       const touched = new Set<string>()
       const put = ([key, value]: [string, string]) => {
         lines.set(key, value)
@@ -45,13 +43,11 @@ export function createSignInTable(): SignInTable {
         if (changed(name)) for (const each of sections.get(name) ?? []) linesOf(each, server).forEach(drop)
       for (const name of names)
         if (changed(name)) for (const each of next.get(name) ?? []) linesOf(each, now).forEach(put)
-      if (keys !== signInKeys) {
-        keys.map(keyLine).forEach(drop)
-        signInKeys.map(keyLine).forEach(put)
-      }
+      keys.forEach(drop)
+      keys = linesOfKeys(settings)
+      keys.forEach(put)
       sections = next
       server = now
-      keys = signInKeys
       return { lines, touched }
     },
   }
@@ -62,7 +58,16 @@ function linesOf({ domain, members }: SignIn, server: string | undefined): [stri
   return server === undefined ? entries : [[`d${domain}`, server], ...entries]
 }
 
-const keyLine = ({ id, secret }: TunnelSettings['signInKeys'][number]): [string, string] => [`k${id}`, secret]
+function linesOfKeys({ signInKeys, identityKeys }: Keys): [string, string][] {
+  const seals = signInKeys.map(({ id, secret }): [string, string] => [`k${id}`, secret])
+  return identityKeys.length === 0 ? seals : [...seals, ['j', btoa(renderJwks(identityKeys))]]
+}
+
+/** As RFC 7517 has it, for everybody who verifies identities. */
+function renderJwks(keys: Keys['identityKeys']): string {
+  const common = { kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }
+  return JSON.stringify({ keys: keys.map(({ id, x, y }) => ({ ...common, kid: id, x, y })) })
+}
 
 /** To the server, as the console's own route has it, but for everybody: the service's list of addresses is not asked. */
 function serverRoute(routes: ReadonlyMap<string, string>): string | undefined {

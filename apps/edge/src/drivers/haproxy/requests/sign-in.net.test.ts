@@ -9,11 +9,13 @@ import {
   makeConsoleRoute,
   makeHaproxyLab,
   makeLabRoute,
+  PUBLIC_HOST,
 } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 
 const KEY = { id: 'a', secret: 'a'.repeat(43) }
+const POINTS = ['new', 'old'].map((id) => ({ id, x: `${id}${'x'.repeat(40)}`, y: `-_${'y'.repeat(41)}` }))
 const HOST = 'a.example.com'
 const PAGE = { accept: 'text/html,application/xhtml+xml' }
 
@@ -30,6 +32,7 @@ let server: Upstream
 
 beforeAll(async () => {
   lab = await makeHaproxyLab()
+  lab.identityKeys = POINTS
   upstream = await startUpstream()
   server = await startUpstream({ path: lab.serverSocket })
   await lab.apply(routes())
@@ -156,6 +159,70 @@ describe('a visitor with a session', () => {
     )
     server = await startUpstream({ path: lab.serverSocket })
     await until('the server to be back', async () => (await go('/x', { ...PAGE, ...session })).status === 302)
+  })
+})
+
+describe('the identity for the service', () => {
+  const identity = 'head.of-the.identity_'
+  const headersOf = async (path: string, headers: Record<string, string>) => {
+    upstream.seen.length = 0
+    await go(path, headers)
+    return upstream.seen[0]?.headers ?? {}
+  }
+
+  test('comes out of the session, and from nowhere else', async () => {
+    const session = cookieOf(sessionOf({ identity }))
+    const forged = {
+      'x-postern-identity': 'forged',
+      x_postern_identity: 'forged',
+      'x.postern.other': 'forged',
+    }
+    const got = await headersOf('/x', { ...session, ...forged })
+    expect(got).toMatchObject({ 'x-postern-identity': identity, 'remote-user': 'ann@example.com' })
+    expect(JSON.stringify(got)).not.toContain('forged')
+    for (const path of ['/open', '/free']) {
+      const others = await headersOf(path, forged)
+      expect(others).toMatchObject({ host: expect.any(String) })
+      expect(JSON.stringify(others)).not.toMatch(/postern.identity|forged/)
+    }
+    expect(await headersOf('/free', session)).not.toHaveProperty('x-postern-identity')
+    // One of before there were identities.
+    expect(await headersOf('/x', { ...cookieOf(sessionOf()), ...forged })).not.toHaveProperty(
+      'x-postern-identity',
+    )
+  })
+
+  test('may be as long as a session holds, and no longer', async () => {
+    const sized = (length: number) => sessionOf({ identity: 'x'.repeat(length) })
+    const longest = sized(2850)
+    expect(longest.length).toBeGreaterThan(3900)
+    expect(longest.length).toBeLessThanOrEqual(4000)
+    const got = await headersOf('/x', cookieOf(longest))
+    expect(got['x-postern-identity']).toHaveLength(2850)
+    expect((await go('/x', cookieOf(sized(2950)))).status).toBe(401)
+  })
+
+  test('is verified by keys that HAProxy has itself, at each domain with sign-in and the console', async () => {
+    const jwks = '/.postern/jwks.json'
+    await server.close()
+    for (const host of [HOST, 'other.example.com', '127.0.0.1', PUBLIC_HOST]) {
+      const { status, text, headers } = await go(jwks, {}, host)
+      expect(status).toBe(200)
+      expect(headers['content-type']).toBe('application/json')
+      expect(headers['cache-control']).toBe('public, max-age=3600')
+      const common = { kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }
+      expect(JSON.parse(text)).toEqual({
+        keys: POINTS.map(({ id, ...point }) => ({ ...common, kid: id, ...point })),
+      })
+    }
+    server = await startUpstream({ path: lab.serverSocket })
+    lab.identityKeys = POINTS.slice(0, 1)
+    await lab.apply(routes())
+    expect(JSON.parse((await go(jwks)).text).keys).toHaveLength(1)
+    await lab.apply([...routes(), makeLabRoute(9, upstream.port, { domain: 'plain.example.com' })])
+    await go(jwks, {}, 'plain.example.com')
+    expect(upstream.seen.map(({ url }) => url)).toEqual([jwks])
+    lab.identityKeys = POINTS
   })
 })
 

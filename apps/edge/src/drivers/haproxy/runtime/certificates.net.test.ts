@@ -9,7 +9,7 @@ import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { visit } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
 
-const settings = { publicHost: 'console.example.com', signInKeys: [] }
+const settings = { publicHost: 'console.example.com', signInKeys: [], identityKeys: [] }
 
 let lab: HaproxyLab
 let driver: HaproxyDriver

@@ -62,7 +62,7 @@ describe('with 5,000 routes', () => {
 test('a quick change reads no rows of the sections that are as before', async () => {
   const driver = await lab.open()
   const own = await makeRealCertificate(0, [PUBLIC_HOST])
-  const settings = { publicHost: PUBLIC_HOST, signInKeys: [] }
+  const settings = { publicHost: PUBLIC_HOST, signInKeys: [], identityKeys: [] }
   const wanted = { certificates: [own], settings, signIns: new Map(), isQuick: true }
   const sections = inSections(makeRoutes(1000))
   const seen = new Set<number>()
@@ -93,7 +93,7 @@ describe('1,000 new certificates', () => {
     }))
     const wanted = {
       certificates: [own, ...many],
-      settings: { publicHost: PUBLIC_HOST, signInKeys: [] },
+      settings: { publicHost: PUBLIC_HOST, signInKeys: [], identityKeys: [] },
       signIns: new Map(),
       isQuick: true,
     }

@@ -1,0 +1,66 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import type { TunnelSettings } from '@postern/contract/desired-state'
+import { type KeyParts, loadKeys, type SignInKey } from './keys.ts'
+
+/** What a service can verify of a visitor. Times in seconds since the epoch. */
+interface IdentityClaims {
+  email: string
+  /** The domain. */
+  aud: string
+  iat: number
+  exp: number
+}
+
+export type IdentityKey = TunnelSettings['identityKeys'][number]
+
+/** Identities of visitors for services: JWTs by ES256, which nearly all libraries verify. */
+export interface Identities {
+  /** Those of a JWKS: what they signed is good, or will be. */
+  publicKeys(): readonly IdentityKey[]
+  seal(claims: IdentityClaims): string
+  renew(): Promise<void>
+}
+
+/** @param issuer the console's address */
+export async function loadIdentities(parts: KeyParts, issuer: string): Promise<Identities> {
+  const keys = await loadKeys(parts, {
+    setting: 'sign-in.identity-keys',
+    what: "key of visitors' identities renewed",
+    // Some services ask for the keys once a day.
+    learning: 86_400_000,
+    makeSecret: () => {
+      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      return privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
+    },
+  })
+  const known = new Map<string, IdentityKey>()
+  return {
+    publicKeys: () =>
+      keys.all().map((key) => {
+        const found = known.get(key.id) ?? publicKeyOf(key)
+        known.set(key.id, found)
+        return found
+      }),
+    seal({ email, ...claims }) {
+      const key = keys.current()
+      const head = partOf({ alg: 'ES256', typ: 'JWT', kid: key.id })
+      const text = `${head}.${partOf({ iss: issuer, sub: email, email, ...claims })}`
+      const mark = sign('sha256', Buffer.from(text), { key: privateKeyOf(key), dsaEncoding: 'ieee-p1363' })
+      return `${text}.${mark.toString('base64url')}`
+    },
+    renew: keys.renew,
+  }
+}
+
+function privateKeyOf({ secret }: SignInKey) {
+  return createPrivateKey({ key: Buffer.from(secret, 'base64'), type: 'pkcs8', format: 'der' })
+}
+
+function publicKeyOf(key: SignInKey): IdentityKey {
+  const { x = '', y = '' } = createPublicKey(privateKeyOf(key)).export({ format: 'jwk' })
+  return { id: key.id, x, y }
+}
+
+function partOf(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
