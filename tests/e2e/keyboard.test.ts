@@ -54,6 +54,121 @@ it('creates a gateway and publishes a service by keyboard alone', async () => {
   await visit.close()
 })
 
+it('a row opens as a whole, by the pointer and by keys, and is one tab stop beside its menu', async () => {
+  const names = ['row-one', 'row-two']
+  const nodes = await Promise.all(names.map((name) => site.api.createNode({ name })))
+  const one = nodes.find(({ name }) => name === 'row-one')
+  if (!one) throw new Error('row-one was asked for')
+  for (const name of ['shop', 'blog']) await site.api.publish(one.id, { name, pathLocation: `/row-${name}` })
+  const visit = await site.open('/nodes?search=row-')
+  const { page, context } = visit
+  const row = rowOf(page, 'row-one')
+  const link = (name: string) => page.getByRole('link', { name, exact: true })
+  const address = row.getByText(one.address)
+  await expect(row.getByRole('cell').nth(3)).toHaveText('2')
+  await expect(rowOf(page, 'row-two').getByRole('cell').nth(3)).toHaveText('-')
+
+  // A new tab, as of any link.
+  const ways = [
+    () => address.click({ modifiers: ['ControlOrMeta'] }),
+    () => address.click({ button: 'middle' }),
+  ]
+  for (const click of ways) {
+    const [tab] = await Promise.all([context.waitForEvent('page'), click()])
+    await tab.waitForURL(`**/nodes/${one.id}`)
+    await tab.close()
+  }
+  // Who selects text reads, and wants to stay.
+  const box = await address.boundingBox()
+  if (!box) throw new Error('The address is not on the screen')
+  await page.mouse.move(box.x + 1, box.y + box.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2, { steps: 4 })
+  await page.mouse.up()
+  expect(await page.evaluate(() => String(getSelection()))).toContain(one.address.slice(1, -1))
+  await expect(page).toHaveURL(/search=row-/)
+
+  // By keys: from row to row, into the row, and on.
+  await tabTo(page, 'row-one')
+  await page.keyboard.press('ArrowDown')
+  await expectFocus(link('row-two'))
+  await page.keyboard.press('ArrowDown')
+  await expectFocus(link('row-two'))
+  await page.keyboard.press('ArrowUp')
+  await expectFocus(link('row-one'))
+  const stops: (string | undefined)[] = []
+  for (let press = 0; press < 3; press++) {
+    await page.keyboard.press('Tab')
+    stops.push(await page.evaluate(nameOfFocus))
+  }
+  expect(stops).toEqual(['Actions for row-one', 'row-two', 'Actions for row-two'])
+  await link('row-one').focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/nodes/${one.id}`)
+
+  // A service opens its log; its address is one arrow away.
+  await link('shop').focus()
+  await page.keyboard.press('ArrowRight')
+  await expectFocus(rowOf(page, 'shop').getByRole('link').nth(1))
+  await page.keyboard.press('ArrowRight')
+  await expectFocus(page.getByRole('button', { name: 'Actions for shop' }))
+  await page.keyboard.press('Shift+Tab')
+  await expectFocus(link('shop'))
+  await choose(page, 'Actions for shop', 'Info')
+  await page.getByRole('button', { name: 'Got it!' }).click()
+  await page.waitForURL(`**/nodes/${one.id}`)
+  await rowOf(page, 'shop').getByText('Proxy ->').click()
+  await page.waitForURL(`**/nodes/${one.id}/http/*/logs`)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('a row of domains opens what is below it, and on a phone every row has room for a finger', async () => {
+  await site.api.createDomain({ domain: 'rows.example.com' })
+  const visit = await site.open('/domains?search=rows.example')
+  const { page } = visit
+  const services = page.getByRole('region', { name: 'HTTP Services of rows.example.com' })
+  const day = rowOf(page, 'rows.example.com').getByRole('cell').nth(3)
+  await day.click()
+  await services.waitFor()
+  await day.click()
+  await services.waitFor({ state: 'detached' })
+
+  const dots = page.getByRole('button', { name: 'Actions for rows.example.com' })
+  const colour = () => dots.evaluate((button) => getComputedStyle(button).color)
+  const loud = await colour()
+  await page.mouse.move(5, 5)
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  expect(await colour()).not.toBe(loud)
+  await dots.focus()
+  expect(await colour()).toBe(loud)
+
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const target of [dots, page.getByRole('button', { name: 'Services of rows.example.com' })]) {
+    const box = await target.boundingBox()
+    expect([box?.width, box?.height]).toEqual([44, 44])
+  }
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('a name in Arabic stays in its place, and what is beside it in its own', async () => {
+  const name = '\u0645\u0643\u062a\u0628 2'
+  const { address } = await site.api.createNode({ name })
+  const visit = await site.open(`/nodes?search=${encodeURIComponent(name)}`)
+  const { page } = visit
+  const row = page.getByRole('row').filter({ has: page.getByText(address) })
+  const [left, right] = await Promise.all([
+    row.getByRole('link').boundingBox(),
+    row.getByText(address).boundingBox(),
+  ])
+  expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual(right?.x ?? 0)
+  await row.getByRole('link').click()
+  await page.getByRole('heading', { name }).waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 it('a dialog keeps the focus inside and gives it back to what opened it', async () => {
   await site.api.createNode({ name: 'kept' })
   const visit = await site.open('/nodes')

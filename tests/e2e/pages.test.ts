@@ -243,7 +243,7 @@ describe('an HTTP service', () => {
     const row = rowOf(page, 'guarded')
     await row.getByText('Proxy -> 192.168.7.12:8443').waitFor()
     await expect(row.locator('.dot.disabled')).toHaveCount(1)
-    await expect(row.getByRole('link')).toHaveCount(0)
+    await expect(row.getByRole('link')).toHaveText(['guarded'])
     await choose(page, 'Actions for guarded', 'Info')
     const info = page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' })
     for (const text of ['https://192.168.7.12:8443', '203.0.113.0/24', '203.0.113.66', 'guarded'])

@@ -18,6 +18,7 @@ it('nodes come ten to a page; the last page goes away with its last node', async
   const { page } = visit
   await showing(page, 'Showing 1 to 10 of 11 results')
   await expect(page.getByRole('row')).toHaveCount(11)
+  await expect(page.getByLabel('Rows per page')).toHaveValue('10')
   await expect(page.getByRole('button', { name: 'Previous' })).toBeDisabled()
   await page.getByRole('button', { name: 'Next' }).click()
   await showing(page, 'Showing 11 to 11 of 11 results')
@@ -70,6 +71,35 @@ it('a search, a filter and a sort each go back to the first page', async () => {
   await page.getByRole('button', { name: 'Nodes', exact: true }).click()
   await page.waitForURL('**/nodes?type=nodes')
   await rowOf(page, 'Local').waitFor({ state: 'detached' })
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('a person chooses how many rows a page has, and this browser remembers it', async () => {
+  const visit = await site.open('/nodes?page=2')
+  const { page } = visit
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  const choice = page.getByLabel('Rows per page')
+  await expect(choice.getByRole('option')).toHaveText(['10', '25', '50'])
+  await choice.selectOption('25')
+  await showing(page, 'Showing 1 to 11 of 11 results')
+  await page.waitForURL('**/nodes?limit=25')
+  await visit.expectAccessible()
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/api/nodes?*', async (route) => {
+    await gate
+    await route.continue()
+  })
+  await page.goto(`${site.origin}/nodes`)
+  // While they are on their way there is a line for each of the rows that were here before.
+  await expect(page.locator('tr.skel')).toHaveCount(11)
+  release()
+  await showing(page, 'Showing 1 to 11 of 11 results')
+  await choice.selectOption('10')
+  await showing(page, 'Showing 1 to 10 of 11 results')
   visit.expectNoComplaints()
   await visit.close()
 })

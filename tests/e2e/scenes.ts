@@ -73,6 +73,7 @@ export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, 
           await visit.expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined)
       }
       expect(await findCut(page)).toEqual([])
+      expect(await findOffScale(page)).toEqual([])
       visit.expectNoComplaints()
     })
   })
@@ -92,6 +93,31 @@ function findCut(page: Page): Promise<string[]> {
       .map((element) => `cut: ${element.textContent}`)
     return [...wide, ...cut]
   }, READ)
+}
+
+/** The sizes of type that there are; fields of a narrow screen have what keeps a phone from zooming in. */
+const TYPE_SCALE = [11, 12, 13, 15, 20, 28]
+const NARROW_FIELDS = [15, 16]
+
+/** Text of a size that is not on the scale, and times and figures whose digits would not line up. */
+function findOffScale(page: Page): Promise<string[]> {
+  return page.evaluate(
+    ({ scale, fields }) => {
+      const hasText = (element: Element) =>
+        [...element.childNodes].some(
+          ({ nodeType, data }: ChildNode & { data?: string }) => nodeType === 3 && data?.trim(),
+        )
+      return [...document.querySelectorAll('#root *, [data-base-ui-portal] *')].flatMap((element) => {
+        const isField = element.matches('input, textarea, select, option')
+        if (!isField && !hasText(element)) return []
+        const { fontSize, fontVariantNumeric } = getComputedStyle(element)
+        const isOn = [...scale, ...(isField ? fields : [])].includes(Number.parseFloat(fontSize))
+        const lines = !element.matches('time') || fontVariantNumeric === 'tabular-nums'
+        return isOn && lines ? [] : [`${fontSize} ${fontVariantNumeric}: ${element.outerHTML.slice(0, 80)}`]
+      })
+    },
+    { scale: TYPE_SCALE, fields: NARROW_FIELDS },
+  )
 }
 
 async function takePicture(page: Page, name: string): Promise<void> {

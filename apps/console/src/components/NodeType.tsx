@@ -1,22 +1,34 @@
 import type { Node } from '@postern/contract/nodes'
 import { Badge } from '../ui/Badge.tsx'
+import { INSIDE_ROW } from '../ui/row-events.ts'
+
+interface Props {
+  node: Node
+  /** In a row of a table. */
+  inRow?: boolean
+}
 
 /** What kind of node it is; the tooltip says what that means. */
-export function NodeType({ node }: { node: Node }) {
+export function NodeType({ node, inRow }: Props) {
+  const stop = inRow ? INSIDE_ROW : {}
   if (node.isLocal)
     return (
-      <Badge kind="local" tooltip="Created automatically to expose internal services running on this server.">
+      <Badge
+        {...stop}
+        kind="local"
+        tooltip="Created automatically to expose internal services running on this server."
+      >
         Local
       </Badge>
     )
   if (!node.isGateway)
     return (
-      <Badge kind="node" tooltip="This is a standard client and only routes traffic to itself.">
+      <Badge {...stop} kind="node" tooltip="This is a standard client and only routes traffic to itself.">
         Node
       </Badge>
     )
   return (
-    <Badge kind="gateway" tooltip={<GatewayTooltip node={node} />}>
+    <Badge {...stop} kind="gateway" tooltip={<GatewayTooltip node={node} />}>
       Gateway
     </Badge>
   )

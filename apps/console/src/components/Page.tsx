@@ -42,7 +42,15 @@ function Crumbs({ items }: { items: readonly Crumb[] }) {
       <ol>
         {items.map(({ text, to, mono }) => (
           <li key={`${to} ${text}`} className={mono ? 'mono' : undefined}>
-            {to ? <Link to={to}>{text}</Link> : <span aria-current="page">{text}</span>}
+            {to ? (
+              <Link to={to} dir="auto">
+                {text}
+              </Link>
+            ) : (
+              <span aria-current="page" dir="auto">
+                {text}
+              </span>
+            )}
           </li>
         ))}
       </ol>

@@ -2,8 +2,10 @@ import type { Page } from '@postern/contract/lists'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { errorMessage } from '../api/api-error.ts'
+import { keepRowsPerPage, ROWS_PER_PAGE } from '../stores/row-counts.ts'
 import { Button, IconButton } from '../ui/Button.tsx'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
+import { OPENS_ROW } from '../ui/row-events.ts'
 import { type Column, Pager, Table } from '../ui/Table.tsx'
 import type { List } from './use-list.ts'
 
@@ -55,10 +57,17 @@ export function QueryTable<T extends { id: number }>(props: Props<T>) {
           limit={page.limit}
           total={page.total}
           onPage={(next) => list.change({ page: next })}
+          {...(!inCard && { limits: ROWS_PER_PAGE, onLimit: (limit) => changeLimit(list, limit) })}
         />
       )}
     </>
   )
+}
+
+/** The first row that is shown now is on the page that is shown then. */
+function changeLimit({ params, change }: List<unknown>, limit: number): void {
+  keepRowsPerPage(limit)
+  change({ limit, page: Math.floor(((params.page - 1) * params.limit) / limit) + 1 })
 }
 
 function Rows<T extends { id: number }>({ list, columns, renderMenu, expand, ...props }: Props<T>) {
@@ -71,6 +80,7 @@ function Rows<T extends { id: number }>({ list, columns, renderMenu, expand, ...
     className: 'c-exp',
     render: (row) => (
       <IconButton
+        {...OPENS_ROW}
         label={label(row)}
         icon={open.has(row.id) ? ChevronDown : ChevronRight}
         aria-expanded={open.has(row.id)}
@@ -94,7 +104,7 @@ function Rows<T extends { id: number }>({ list, columns, renderMenu, expand, ...
       rowKey={({ id }) => id}
       sort={list.params.sort}
       onSort={(sort) => list.change({ sort })}
-      skeletonRows={props.inCard ? 2 : 5}
+      skeletonRows={list.expectedRows ?? (props.inCard ? 2 : 5)}
       renderExpanded={(row) => open.has(row.id) && expand?.render(row)}
     />
   )

@@ -1,6 +1,7 @@
 import { LIMITS } from '@postern/contract/limits'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
+import { readRowsPerPage } from '../stores/row-counts.ts'
 import type { Sort } from '../ui/Table.tsx'
 
 /** The state of a list that the page's address holds, so that a link or Back opens the same rows. */
@@ -51,6 +52,7 @@ export function changeListParams(
     value === '' ? next.delete(key(name)) : next.set(key(name), value)
   if (change.search !== undefined) put('search', change.search)
   if (change.type !== undefined) put('type', change.type)
+  if (change.limit !== undefined) put('limit', String(change.limit))
   if (change.sort !== undefined) put('orderBy', `${change.sort.field},${change.sort.direction}`)
   const page = change.page ?? 1
   put('page', page === 1 ? '' : String(page))
@@ -87,6 +89,12 @@ export function useAddressParams(defaultLimit: number, card?: string): ListState
     readListParams(query, defaultLimit, card),
     (change, options) => setQuery((current) => changeListParams(current, change, card), options),
   ]
+}
+
+/** Parameters of a page's only list: it has as many rows as the person last chose, unless the address says otherwise. */
+export function usePageParams(): ListState {
+  const [limit] = useState(() => readRowsPerPage())
+  return useAddressParams(limit)
 }
 
 /** For a list on a page that is about something else. */

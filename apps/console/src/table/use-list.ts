@@ -1,11 +1,12 @@
-import type { Endpoint } from '@postern/contract/endpoint'
+import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import type { Page } from '@postern/contract/lists'
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import type * as z from 'zod/mini'
 import { keyOf, putNewer, usePage } from '../api/queries.ts'
 import { type StreamState, useStream } from '../api/stream.ts'
 import type { CallInput, RawInput, RowOf } from '../api/types.ts'
+import { findRowCount, keepRowCount } from '../stores/row-counts.ts'
 import { type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
 
 interface Options<E extends Endpoint> {
@@ -24,6 +25,8 @@ export interface List<Row> {
   params: ListParams
   change: ListState[1]
   streamState: StreamState
+  /** How many rows will come, as far as that is known. */
+  expectedRows: number | undefined
 }
 
 /** One page of a list, kept up to date; it steps back when a page has lost its last row. */
@@ -47,8 +50,14 @@ export function useList<E extends Endpoint>({ endpoint, state, input, live }: Op
       putNewer<Page<RowOf<E>>>(client, queryKey, (page) => page && { ...page, data: rows.data })
     },
   })
-  useStepBack(result.isPlaceholderData ? undefined : result.data, state)
-  return { query: result, params, change, streamState }
+  const page = result.isPlaceholderData ? undefined : result.data
+  useStepBack(page, state)
+  const expectedRows = useExpectedRows(
+    `${pathOf(endpoint, input?.params)} ${JSON.stringify(input?.query)}`,
+    params,
+    page,
+  )
+  return { query: result, params, change, streamState, expectedRows }
 }
 
 function useStepBack(page: Page<unknown> | undefined, [params, change]: ListState): void {
@@ -57,4 +66,19 @@ function useStepBack(page: Page<unknown> | undefined, [params, change]: ListStat
   useEffect(() => {
     if (target !== undefined) go(target)
   }, [target])
+}
+
+/** As many as a page of the list had when it was last shown whole. */
+function useExpectedRows(
+  list: string,
+  { page, limit, search, type }: ListParams,
+  shown: Page<unknown> | undefined,
+): number | undefined {
+  const isWhole = search === '' && type === ''
+  const total = isWhole ? shown?.total : undefined
+  useEffect(() => {
+    if (total !== undefined) keepRowCount(list, total)
+  }, [list, total])
+  const [known] = useState(() => findRowCount(list))
+  return known === undefined ? undefined : Math.max(1, Math.min(limit, known - (page - 1) * limit))
 }

@@ -2,6 +2,8 @@ import { clsx } from 'clsx'
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
 import { Button } from './Button.tsx'
+import { moveInRows, ROW_EVENTS } from './row-events.ts'
+import { Select } from './Select.tsx'
 import './Table.css'
 
 export interface Column<T> {
@@ -56,7 +58,7 @@ export function Table<T>(props: TableProps<T>) {
           ))}
         </tr>
       </thead>
-      <tbody role="rowgroup">
+      <tbody role="rowgroup" onKeyDown={moveInRows}>
         {rows === undefined ? (
           <SkeletonRows {...props} />
         ) : (
@@ -73,7 +75,7 @@ function Row<T>({ row, columns, rowClassName, renderExpanded }: TableProps<T> & 
   return (
     <Fragment>
       {/* biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens */}
-      <tr role="row" className={clsx(rowClassName?.(row), expanded && 'open') || undefined}>
+      <tr role="row" className={clsx(rowClassName?.(row), expanded && 'open') || undefined} {...ROW_EVENTS}>
         {columns.map((column) => (
           <Cell key={column.head} column={column}>
             {column.render(row)}
@@ -167,12 +169,15 @@ export interface PagerProps {
   limit: number
   total: number
   onPage: (page: number) => void
+  /** Where a person may choose how many rows a page has, of these. */
+  limits?: readonly number[]
+  onLimit?: (limit: number) => void
 }
 
-/** Only there when there is more than one page. */
-export function Pager({ page, limit, total, onPage }: PagerProps) {
+/** Only there when there is more than one page, or would be with fewer rows on each. */
+export function Pager({ page, limit, total, onPage, limits = [], onLimit }: PagerProps) {
   const pages = Math.ceil(total / limit)
-  if (pages <= 1) return null
+  if (total <= Math.min(limit, ...limits)) return null
   const first = (page - 1) * limit + 1
   const last = Math.min(page * limit, total)
   return (
@@ -180,6 +185,7 @@ export function Pager({ page, limit, total, onPage }: PagerProps) {
       <p>
         Showing <b>{first}</b> to <b>{last}</b> of <b>{total}</b> results
       </p>
+      {onLimit && <RowsPerPage limit={limit} limits={limits} onLimit={onLimit} />}
       <div>
         <Button disabled={page <= 1} onClick={() => onPage(page - 1)}>
           Previous
@@ -189,5 +195,24 @@ export function Pager({ page, limit, total, onPage }: PagerProps) {
         </Button>
       </div>
     </nav>
+  )
+}
+
+function RowsPerPage({
+  limit,
+  limits = [],
+  onLimit,
+}: Pick<PagerProps, 'limit' | 'limits'> & Required<Pick<PagerProps, 'onLimit'>>) {
+  const options = [...new Set([...limits, limit])].sort((a, b) => a - b).map(String)
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the select inside of it is one
+    <label className="per-page">
+      <span>Rows per page</span>
+      <Select
+        options={options.map((value) => ({ value, text: value }))}
+        value={String(limit)}
+        onValueChange={(value) => onLimit(Number(value))}
+      />
+    </label>
   )
 }

@@ -11,11 +11,13 @@ export interface TooltipProps {
   text: ReactNode
   /** A tab stop of its own: for what is said nowhere else. */
   focusable?: boolean
+  /** When it is reached in another way than by Tab. */
+  tabIndex?: -1
   className?: string
   children: ReactNode
 }
 
-export function Tooltip({ text, focusable = false, className, children }: TooltipProps) {
+export function Tooltip({ text, focusable = false, tabIndex, className, children }: TooltipProps) {
   const { isOpen, setOpen, events } = useHover()
   const close = () => setOpen(false)
   const tooltips = useLoaded(loadTooltips, isOpen, close)
@@ -34,7 +36,7 @@ export function Tooltip({ text, focusable = false, className, children }: Toolti
       </span>
     )
   return (
-    <button ref={setAnchor} type="button" className={className} {...events}>
+    <button ref={setAnchor} type="button" tabIndex={tabIndex} className={className} {...events}>
       {children}
       <span className="sr">: {text}</span>
       {popup}

@@ -2,20 +2,23 @@ import type { Service } from '@postern/contract/services'
 import { Check, CircleAlert, Power, ServerOff, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
 import { RelativeTime } from '../../ui/Figures.tsx'
+import { INSIDE_ROW } from '../../ui/row-events.ts'
 import './ServiceFacts.css'
 
 interface AccessProps {
   service: Pick<Service, 'type' | 'publicAccess' | 'enabled'>
+  /** In a row of a table. */
+  inRow?: boolean
 }
 
 /** The address of a service: a link while it is enabled, plain text while not. */
-export function PublicAccess({ service: { type, publicAccess, enabled } }: AccessProps) {
+export function PublicAccess({ service: { type, publicAccess, enabled }, inRow }: AccessProps) {
   if (!publicAccess) return <span className="none">Not assigned</span>
   if (!enabled) return <span className="mono">{publicAccess}</span>
   // No page comes of another protocol, so no new tab waits for one.
   const tab = type === 'http' && { target: '_blank', rel: 'noreferrer' }
   return (
-    <a className="mono" href={publicAccess} {...tab}>
+    <a className="mono" href={publicAccess} {...tab} {...(inRow && INSIDE_ROW)}>
       {publicAccess}
     </a>
   )
@@ -58,7 +61,7 @@ export function ServiceState({
 function LastSeen({ nodeName, time }: { nodeName: string; time: number }) {
   return (
     <>
-      {nodeName} was last seen <RelativeTime time={time} />
+      <bdi>{nodeName}</bdi> was last seen <RelativeTime time={time} />
     </>
   )
 }

@@ -5,6 +5,7 @@ import { Link, useNavigate } from 'react-router'
 import { QueryTable } from '../../table/QueryTable.tsx'
 import type { List } from '../../table/use-list.ts'
 import { Menu } from '../../ui/Menu.tsx'
+import { INSIDE_ROW, OPENS_ROW } from '../../ui/row-events.ts'
 import { StatusDot } from '../../ui/StatusDot.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
@@ -31,7 +32,7 @@ const INGRESS: Column<Service> = {
   className: 'c-full',
   render: (service) => (
     <div className="route">
-      <PublicAccess service={service} />
+      <PublicAccess service={service} inRow />
       <span className="to mono">{proxyText(service)}</span>
     </div>
   ),
@@ -42,7 +43,10 @@ const NODE: Column<Service> = {
   className: 'c-full',
   render: ({ nodeId, nodeName }) => (
     <span className="sub">
-      on <Link to={urls.node(nodeId)}>{nodeName}</Link>
+      on{' '}
+      <Link {...INSIDE_ROW} to={urls.node(nodeId)} dir="auto">
+        {nodeName}
+      </Link>
     </span>
   ),
 }
@@ -103,7 +107,9 @@ function ServiceName({ service }: { service: Service }) {
   return (
     <span className="svc">
       <StatusDot status={service.enabled ? 'enabled' : 'disabled'} />
-      <b>{service.name}</b>
+      <Link {...OPENS_ROW} to={urls.serviceLogs(service)} title="Logs Monitor">
+        <b dir="auto">{service.name}</b>
+      </Link>
       {service.type === 'tcp' && service.ssl && <Mark icon={LockKeyhole} text="TLS ends at the proxy" />}
       {restriction && <Mark icon={Shield} text={restriction} />}
     </span>

@@ -21,7 +21,13 @@ import { useTokenActions } from './use-token-actions.tsx'
 import './TokenCard.css'
 
 const COLUMNS: readonly Column<Pat>[] = [
-  { head: 'Name', width: 'w-38', className: 'c-name', sortBy: 'name', render: ({ name }) => <b>{name}</b> },
+  {
+    head: 'Name',
+    width: 'w-38',
+    className: 'c-name',
+    sortBy: 'name',
+    render: ({ name }) => <b dir="auto">{name}</b>,
+  },
   { head: 'Status', width: 'w-20', className: 'c-badge', render: (token) => <Status token={token} /> },
   { head: 'Expires', className: 'c-full', label: 'Expires', render: (token) => <Expiry token={token} /> },
 ]

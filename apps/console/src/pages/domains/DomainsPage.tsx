@@ -1,6 +1,5 @@
 import type { Domain } from '@postern/contract/domains'
 import { endpoints } from '@postern/contract/endpoints'
-import { LIMITS } from '@postern/contract/limits'
 import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { Lock, Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
@@ -11,12 +10,13 @@ import { useConfig } from '../../api/queries.ts'
 import { ask, attempt } from '../../components/ask.ts'
 import { Page } from '../../components/Page.tsx'
 import { DomainDialog } from '../../forms/dialogs.ts'
-import { useAddressParams } from '../../table/list-params.ts'
+import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Menu } from '../../ui/Menu.tsx'
+import { INSIDE_ROW } from '../../ui/row-events.ts'
 import { SearchField } from '../../ui/SearchField.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<Domain>[] = [
 
 export function DomainsPage() {
   const [form, setForm] = useState<{ domain: Domain | undefined } | null>(null)
-  const domains = useList({ endpoint: endpoints.listDomains, state: useAddressParams(LIMITS.pageSize) })
+  const domains = useList({ endpoint: endpoints.listDomains, state: usePageParams() })
   const add = (
     <Button variant="primary" icon={Plus} onClick={() => setForm({ domain: undefined })}>
       Add Domain
@@ -113,7 +113,7 @@ export function DomainsPage() {
 function DomainLink({ domain }: { domain: string }) {
   const publicUrl = useConfig().data?.publicUrl
   return (
-    <a className="mono" href={domainUrl(domain, publicUrl)} target="_blank" rel="noreferrer">
+    <a {...INSIDE_ROW} className="mono" href={domainUrl(domain, publicUrl)} target="_blank" rel="noreferrer">
       {domain}
     </a>
   )
@@ -151,8 +151,8 @@ function useRemoveDomain() {
         title: 'Delete domain',
         description: (
           <>
-            This permanently deletes <b>{domain}</b> and its certificate. If services still use it, delete
-            them first.
+            This permanently deletes <b className="mono">{domain}</b> and its certificate. If services still
+            use it, delete them first.
           </>
         ),
         variant: 'danger',

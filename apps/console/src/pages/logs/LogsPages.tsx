@@ -23,7 +23,7 @@ export function DomainLogsPage() {
       crumbs={[
         { text: 'Domains', to: urls.domains() },
         // The page of a domain is its row in the list.
-        { text: domain, to: `${urls.domains()}?search=${encodeURIComponent(domain)}` },
+        { text: domain, mono: true, to: `${urls.domains()}?search=${encodeURIComponent(domain)}` },
         { text: 'Real Time Logs' },
       ]}
     >
@@ -107,13 +107,18 @@ function ServiceTitle({ service }: { service: Service }) {
   const node = useAnswer(endpoints.getNode, { params: { id: service.nodeId } }).data
   return (
     <div className="title">
-      <h1>{service.name}</h1>
+      <h1>
+        <bdi>{service.name}</bdi>
+      </h1>
       <span className="sub">
         <PublicAccess service={service} />
       </span>
       {node && (
         <span className="sub">
-          on <Link to={urls.node(node.id)}>{node.name}</Link>
+          on{' '}
+          <Link to={urls.node(node.id)} dir="auto">
+            {node.name}
+          </Link>
         </span>
       )}
     </div>

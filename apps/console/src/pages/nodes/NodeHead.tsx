@@ -30,7 +30,9 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
       <div>
         <div className="title">
           {!node.isLocal && <NodeDot node={node} />}
-          <h1>{node.name}</h1>
+          <h1>
+            <bdi>{node.name}</bdi>
+          </h1>
           {(node.isGateway || node.isLocal) && <NodeType node={node} />}
         </div>
         <dl className="inline">

@@ -1,5 +1,4 @@
 import { endpoints } from '@postern/contract/endpoints'
-import { LIMITS } from '@postern/contract/limits'
 import { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
 import { ArrowLeftRight, Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
@@ -13,7 +12,7 @@ import { Page } from '../../components/Page.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
 import { useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
-import { useAddressParams } from '../../table/list-params.ts'
+import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { type List, useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -21,10 +20,12 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Kilobytes, RelativeTime } from '../../ui/Figures.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import type { MenuItem } from '../../ui/OpenMenu.tsx'
+import { OPENS_ROW } from '../../ui/row-events.ts'
 import { SearchField } from '../../ui/SearchField.tsx'
 import { Pills } from '../../ui/Select.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { urls } from '../../util/urls.ts'
+import './NodesPage.css'
 
 const TYPES = [
   { value: '', text: 'View All' },
@@ -49,12 +50,22 @@ const COLUMNS: readonly Column<Node>[] = [
     sortBy: 'name',
     render: (node) => (
       <>
-        <Link to={urls.node(node.id)}>{node.name}</Link> <span className="sub mono">{node.address}</span>
+        <Link {...OPENS_ROW} to={urls.node(node.id)} dir="auto">
+          {node.name}
+        </Link>{' '}
+        <span className="sub mono">{node.address}</span>
         {node.problem && <p className="why bad">{node.problem}</p>}
       </>
     ),
   },
-  { head: 'Type', width: 'w-12', className: 'c-badge', render: (node) => <NodeType node={node} /> },
+  { head: 'Type', width: 'w-12', className: 'c-badge', render: (node) => <NodeType node={node} inRow /> },
+  {
+    head: 'Services',
+    width: 'w-12',
+    className: 'r tn c-count',
+    label: 'Services',
+    render: ({ services }) => services || <span className="none">-</span>,
+  },
   {
     head: 'Latest Handshake',
     sortBy: 'latestHandshakeTimestamp',
@@ -85,7 +96,7 @@ export function NodesPage() {
   const [open, setOpen] = useState<Open>(null)
   const nodes = useList({
     endpoint: endpoints.listNodes,
-    state: useAddressParams(LIMITS.pageSize),
+    state: usePageParams(),
     live: LIVE,
   })
   const { params, change } = nodes
