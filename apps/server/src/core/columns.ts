@@ -12,7 +12,10 @@ export function textsOf(json: string): string[] {
 }
 
 /** Whether a column has this text in it. `instr` knows no wildcards, so every character stands for itself. */
-export function hasText(column: 'name_folded' | 'address' | 'domain', text: string) {
+export function hasText(
+  column: 'name_folded' | 'services.name_folded' | 'address' | 'domain' | 'domains.domain',
+  text: string,
+) {
   return sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`
 }
 

@@ -5,6 +5,7 @@ import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
+import { findRoutes } from './find.ts'
 import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
@@ -20,6 +21,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   authRoutes,
   configRoutes,
   overviewRoutes,
+  findRoutes,
   nodeRoutes,
   tokenRoutes,
   domainRoutes,

@@ -61,6 +61,9 @@ it.each([
   '/api/services/52/tcp?limit=5&search=ice&orderBy=name,desc',
   '/api/domains?limit=10&page=1900&orderBy=created_at,desc',
   '/api/domains?limit=10&search=s99',
+  '/api/find?text=s',
+  '/api/find?text=s99',
+  '/api/find?text=nothing',
   '/api/overview',
 ])('%s takes little with 10,000 nodes and 20,000 services', async (url) => {
   const costs: number[] = []

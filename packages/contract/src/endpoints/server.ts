@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { Account, Login, LoginForm, ROLES, Ticket } from '../auth.ts'
 import { Config, NodeConfig } from '../config.ts'
 import { type Endpoint, look, nothing, watch } from '../endpoint.ts'
+import { FindQuery, Found } from '../find.ts'
 import { HintStreamQuery, Hints } from '../hints.ts'
 
 /** What ends a session is for everybody who has one, whatever the role. */
@@ -57,5 +58,7 @@ export const server = {
     query: HintStreamQuery,
     events: { message: Hints },
   },
+  /** Nodes, domains and services by what a person types. */
+  find: { method: 'GET', path: '/api/find', noun: 'Server', ...look, query: FindQuery, answer: Found },
   me: { method: 'GET', path: '/api/auth/me', noun: 'Account', ...look, answer: Account },
 } as const satisfies Record<string, Endpoint>

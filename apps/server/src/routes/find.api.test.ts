@@ -1,0 +1,62 @@
+import { Found } from '@postern/contract/find'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+let server: TestServer
+let client: Client
+const find = async (text: string) =>
+  Found.parse((await client.get(`/api/find?text=${encodeURIComponent(text)}`)).json())
+
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  for (let copy = 0; copy < 7; copy++) await client.post('/api/nodes', { name: `a-shop-${copy}` })
+  const { id } = (await client.post('/api/nodes', { name: 'Shop' })).json()
+  const names = ['old-web', 'web-2', 'Web', 'my-web', 'the-web', 'a-web', 'x-web']
+  for (const name of names)
+    await client.post(`/api/services/${id}/http`, { name, pathLocation: `/${name}`, backendHost: '' })
+  for (const domain of ['b.web.example.com', 'web.example.com', 'a.web.example.com'])
+    await client.post('/api/domains', { domain, ssl: 'self-signed', skipValidation: true })
+  await client.post(`/api/services/${id}/http`, { name: 'late', domain: 'web.example.com' })
+})
+afterAll(() => server.close())
+
+it('finds nodes, domains and services by a part of their names, whatever the case, and at most five of each', async () => {
+  const { nodes, domains, services } = await find('SHOP')
+  expect(nodes.map(({ name }) => name)).toEqual(['Shop', 'a-shop-0', 'a-shop-1', 'a-shop-2', 'a-shop-3'])
+  expect([domains, services]).toEqual([[], []])
+})
+
+it('puts first what is called so, then what begins so', async () => {
+  const { domains, services } = await find('web')
+  expect(services.map(({ name }) => name)).toEqual(['Web', 'late', 'web-2', 'a-web', 'my-web'])
+  expect(domains.map(({ domain }) => domain)).toEqual([
+    'web.example.com',
+    'a.web.example.com',
+    'b.web.example.com',
+  ])
+})
+
+it('finds a service by its domain and says where it is, and a node by its address', async () => {
+  const { services } = await find('web.example.com')
+  expect(services).toEqual([
+    expect.objectContaining({ name: 'late', type: 'http', nodeName: 'Shop', domain: 'web.example.com' }),
+  ])
+  const { nodes } = await find('10.64.0.2')
+  expect(nodes[0]).toMatchObject({ name: 'a-shop-0', address: '10.64.0.2' })
+})
+
+it.each(['%', '_', "'", '"', '\\', '*'])('takes %s as it is', async (text) => {
+  expect(await find(text)).toEqual({ nodes: [], domains: [], services: [] })
+})
+
+it.each(['', '?text=', '?text=%20', `?text=${'x'.repeat(254)}`, '?text=a&limit=9'])(
+  'refuses the query %s',
+  async (query) => {
+    expect((await client.get(`/api/find${query}`)).statusCode).toBe(422)
+  },
+)
+
+it('is for people who are signed in', async () => {
+  expect((await server.app.inject({ url: '/api/find?text=web' })).statusCode).toBe(401)
+})
