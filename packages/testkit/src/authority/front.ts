@@ -16,6 +16,7 @@ export type FrontAnswer =
  */
 export interface Front {
   directory: string
+  port: number
   /** Every request that came, like `POST /order-plz`, and what pebble made of it, like `POST /order-plz 201`. */
   asked: string[]
   answered: string[]
@@ -26,9 +27,11 @@ export interface Front {
   close(): Promise<void>
 }
 
-export async function startFront(pebble: Pebble): Promise<Front> {
+/** @param port of one that was closed, which is there again */
+export async function startFront(pebble: Pebble, port = 0): Promise<Front> {
   const front: Front = {
     directory: '',
+    port,
     asked: [],
     answered: [],
     intercept: () => undefined,
@@ -48,9 +51,10 @@ export async function startFront(pebble: Pebble): Promise<Front> {
       response.writeHead(own.status, { 'content-type': 'application/problem+json', ...own.headers }).end(body)
     } else passOn(front, pebble, incoming, response)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   // A TCP server has an address with a port.
-  front.directory = `https://127.0.0.1:${(server.address() as AddressInfo).port}/dir`
+  front.port = (server.address() as AddressInfo).port
+  front.directory = `https://127.0.0.1:${front.port}/dir`
   return front
 }
 

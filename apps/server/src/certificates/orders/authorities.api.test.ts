@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs'
+import { OrderDesk, VALID } from '@postern/testkit/authority/order-desk'
+import { startPebble } from '@postern/testkit/authority/pebble'
+import { until } from '@postern/testkit/until'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+
+const DAY = 86_400_000
+
+let desk: OrderDesk
+beforeAll(async () => {
+  desk = await OrderDesk.open()
+})
+afterAll(() => desk.close())
+beforeEach(() => desk.begin())
+afterEach(() => desk.end())
+
+/** 32 bytes, as authorities give them out. */
+const EAB_SECRET = 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG'
+
+test('that says when it wants a renewal is asked, and heard', async () => {
+  const windows: [number, number][] = [[Date.now() - 2000, Date.now() - 1000]]
+  desk.front.change = ({ url }, body) =>
+    url === '/dir'
+      ? JSON.stringify({ ...JSON.parse(body), renewalInfo: desk.front.directory.replace('dir', 'info') })
+      : body
+  const ids: string[] = []
+  desk.front.intercept = ({ url }) => {
+    if (!url?.startsWith('/info/')) return undefined
+    ids.push(url.slice(6))
+    const [start, end] = windows[0] ?? [0, 0]
+    const suggestedWindow = { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
+    return { status: 200, headers: { 'retry-after': '21600' }, body: { suggestedWindow } }
+  }
+  const id = await desk.create('ari.example.com')
+  await desk.whenIs(id, VALID)
+  const first = await desk.shown('ari.example.com')
+  await until('the authority to be asked', () => ids.length > 0)
+  const [keyId = '', serial = ''] = ids[0]?.split('.') ?? []
+  expect(Buffer.from(serial, 'base64url').toString('hex').replace(/^00/, '').toUpperCase()).toBe(
+    first.serialNumber,
+  )
+  expect(Buffer.from(keyId, 'base64url').length).toBe(20)
+  const planned = await until('a plan', async () => {
+    const [order] = await desk.orders()
+    return order && order.due_at < Date.now() + 2 * 3_600_000 && order.due_at
+  })
+  expect(planned).toBeGreaterThan(Date.now())
+  await desk.setAhead(2 * 3_600_000)
+  await until(
+    'the renewal',
+    async () => (await desk.shown('ari.example.com')).serialNumber !== first.serialNumber,
+  )
+})
+
+test('with short lives is asked for the next certificate in time', async () => {
+  const short = await startPebble({
+    httpPort: desk.httpPort,
+    nameServer: desk.names.address,
+    life: 6 * 86_400,
+  })
+  try {
+    await desk.restart({ POSTERN_ACME_DIRECTORY: short.directory, POSTERN_ACME_CA_FILE: short.caFile })
+    await desk.whenIs(await desk.create('short.example.com'), VALID)
+    const [order] = await desk.orders()
+    expect((order?.due_at ?? 0) / DAY - Date.now() / DAY).toBeCloseTo(3.85, 0)
+  } finally {
+    await short.close()
+  }
+})
+
+test('of another address gets an account of its own, and signs all anew; meanwhile the old ones stay', async () => {
+  const id = await desk.create('move.example.com')
+  const { issuer } = await desk.whenIs(id, VALID)
+  const first = await desk.shown('move.example.com')
+  const other = await startPebble({
+    httpPort: desk.httpPort,
+    nameServer: desk.names.address,
+    bindings: { 'kid-1': EAB_SECRET },
+  })
+  const settings = { POSTERN_ACME_DIRECTORY: other.directory, POSTERN_ACME_CA_FILE: other.caFile }
+  try {
+    await desk.restart(settings)
+    const failed = await desk.whenIs(id, { step: null, problem: { code: 'account' } })
+    expect(failed).toMatchObject({ status: 'valid', issuer })
+    expect((await desk.shown('move.example.com')).serialNumber).toBe(first.serialNumber)
+    const file = `${desk.server.dataDir}/hmac`
+    writeFileSync(file, `${EAB_SECRET}\n`)
+    const binding = { POSTERN_ACME_EAB_KID: 'kid-1', POSTERN_ACME_EAB_HMAC_FILE: file }
+    await desk.restart({ ...settings, ...binding, POSTERN_ACME_EMAIL: 'ops@example.com' })
+    await desk.client.post(`/api/domains/${id}/certificate/retry`)
+    await until(
+      'the other to have signed',
+      async () => (await desk.shown('move.example.com')).serialNumber !== first.serialNumber,
+    )
+    expect(desk.server.logged()).not.toContain(EAB_SECRET)
+    const rows = await desk.server.context.db
+      .selectFrom('settings')
+      .select('key')
+      .where('key', 'like', 'acme.key %')
+      .execute()
+    expect(rows).toHaveLength(2)
+  } finally {
+    await other.close()
+  }
+})
+
+test('without the profile that was asked for says which it has', async () => {
+  await desk.restart({ POSTERN_ACME_PROFILE: 'shortlived' })
+  const certificate = await desk.whenIs(await desk.create('profile.example.com'), { status: 'failed' })
+  expect(certificate.problem).toMatchObject({ code: 'rejected' })
+  expect(certificate.error).toContain('no profile shortlived')
+})
