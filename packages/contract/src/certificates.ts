@@ -55,11 +55,11 @@ export const Certificate = z.object({
   notAfter: z.nullable(f.time),
   /** Of an order that is under way, also of one for a renewal; otherwise null. */
   step: z.nullable(OrderStep),
-  /** Of the last order when it failed, also while the next one is under way. */
+  /** Of the last order when it failed, also while the next one is under way; or why the authority makes all wait. */
   problem: z.nullable(CertificateProblem),
   /** `problem.detail` */
   error: z.nullable(z.string()),
-  /** When a failed order is tried again by itself. */
+  /** When an order that failed, or waits because of a problem of all, is tried again by itself. */
   nextTryAt: z.nullable(f.time),
   /** The one in use will end soon, and its renewal fails. */
   renewalFailing: z.boolean(),

@@ -18,7 +18,7 @@ const held = (from: number, to: number, kind: CertificateKind = 'certbot'): Cert
 })
 const failing = { step: null, due_at: NOW + DAY, problem: JSON.stringify(problem) }
 const describe = (over: Partial<CertificateState>) =>
-  describeCertificate({ ssl: 'certbot', held: held(-60, 30), order: failing, ...over }, NOW)
+  describeCertificate({ ssl: 'certbot', held: held(-60, 30), order: failing, pause: undefined, ...over }, NOW)
 
 test('a renewal that fails leaves the certificate valid, and says why and when it is tried again', () => {
   expect(describe({})).toMatchObject({
@@ -50,7 +50,7 @@ test.each([
 
 test('a self-signed one meanwhile is not what is wanted', () => {
   const own = held(0, 1, 'self-signed')
-  expect(describeCertificate({ ssl: 'certbot', held: own, order: failing }, NOW)).toMatchObject({
+  expect(describe({ held: own })).toMatchObject({
     status: 'failed',
     kind: 'self-signed',
     renewalFailing: false,

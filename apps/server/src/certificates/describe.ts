@@ -1,5 +1,6 @@
 import type { Certificate, CertificateProblem } from '@postern/contract/certificates'
 import type { CertificateRow, DomainRow, OrderRow } from '../db/schema.ts'
+import type { Pause } from './orders/pause.ts'
 
 /** What is kept of a domain's certificate, and of the order for the next one. */
 export interface CertificateState {
@@ -9,6 +10,8 @@ export interface CertificateState {
     'status' | 'kind' | 'issuer' | 'not_before' | 'not_after' | 'error' | 'updated_at'
   > | null
   order: Pick<OrderRow, 'step' | 'due_at' | 'problem'> | null
+  /** The authority makes all orders wait. */
+  pause: Pause | undefined
 }
 
 const DAY = 86_400_000
@@ -18,9 +21,10 @@ export const WARN_BEFORE = 14 * DAY
 const WARN_SHARE = 1 / 4
 
 /** What the console shows of a domain's certificate. */
-export function describeCertificate({ ssl, held, order }: CertificateState, now: number): Certificate {
+export function describeCertificate({ ssl, held, order, pause }: CertificateState, now: number): Certificate {
   const isOrdered = ssl === 'certbot' && order !== null
-  const problem = isOrdered ? problemOf(order) : ownProblem(held)
+  const wait = isOrdered ? waitOf(order, pause) : undefined
+  const problem = isOrdered ? (wait?.problem ?? problemOf(order)) : ownProblem(held)
   const isAsWanted = held !== null && held.kind === (ssl ?? 'self-signed')
   return {
     status: isOrdered ? statusOf(isAsWanted, order, problem) : (held?.status ?? 'pending'),
@@ -31,9 +35,18 @@ export function describeCertificate({ ssl, held, order }: CertificateState, now:
     step: isOrdered ? order.step : null,
     problem,
     error: problem?.detail ?? null,
-    nextTryAt: isOrdered && problem && order.step === null ? new Date(order.due_at).toISOString() : null,
+    nextTryAt: wait ? new Date(wait.until).toISOString() : null,
     renewalFailing: problem !== null && isAsWanted && endsSoon(held, now),
   }
+}
+
+/** Until when an order waits because of a problem: its own, or one of all orders. */
+function waitOf(
+  { step, due_at, problem }: NonNullable<CertificateState['order']>,
+  pause: Pause | undefined,
+): { until: number; problem?: CertificateProblem } | undefined {
+  if (step === 'queued') return pause
+  return step === null && problem !== null ? { until: due_at } : undefined
 }
 
 function statusOf(

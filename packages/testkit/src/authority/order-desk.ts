@@ -157,10 +157,10 @@ export class OrderDesk {
   /** How many orders the authority was asked for, and how many of them it took. */
   placed(): { asked: number; taken: number } {
     const { asked, answered } = this.front
-    return {
-      asked: asked.filter((request) => request === NEW_ORDER).length,
-      taken: answered.filter((answer) => answer === `${NEW_ORDER} 201`).length,
-    }
+    const count = (lines: string[], line: string) => lines.filter((each) => each === line).length
+    // What it refused for its nonce was asked once more.
+    const stale = count(answered, `${NEW_ORDER} 400`)
+    return { asked: count(asked, NEW_ORDER) - stale, taken: count(answered, `${NEW_ORDER} 201`) }
   }
 }
 

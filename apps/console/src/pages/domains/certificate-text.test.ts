@@ -82,12 +82,20 @@ test('one that failed for its DNS says what DNS has, and where the name should p
 })
 
 test('one that is tried again says how far it is, beside what failed before', () => {
-  const again = failed('unreachable', { step: 'validating' })
+  const again = failed('unreachable', { step: 'validating', nextTryAt: null })
   expect(detailText(again)).toBe('trying again: the authority is checking the domain')
   expect(problemText(again)).not.toContain('Next try')
   expect(canTryAgain(again)).toBe(false)
   expect(canTryAgain(failed('unreachable'))).toBe(true)
   expect(canTryAgain(domain())).toBe(false)
+})
+
+test('one that waits because the authority makes all wait says why and until when', () => {
+  const waiting = failed('rate-limit', { status: 'pending', step: 'queued' })
+  expect(statusOf(waiting)).toEqual({ kind: 'info', text: 'Pending' })
+  expect(detailText(waiting)).toBe('waiting for the authority')
+  expect(problemText(waiting)).toBe(`the words of the authority. Next try: ${formatMoment(END)}.`)
+  expect(canTryAgain(waiting)).toBe(true)
 })
 
 test('one that its renewal will miss warns while it is still valid', () => {

@@ -28,7 +28,8 @@ const STEPS: Record<OrderStep, string> = {
 
 /** What is in use, or how far the order for it is. */
 export function detailText({ certificate, skipValidation }: Domain): string {
-  const { status, step, issuer, notAfter } = certificate
+  const { status, step, issuer, notAfter, nextTryAt } = certificate
+  if (status === 'pending' && nextTryAt) return 'waiting for the authority'
   if (status === 'pending') return STEPS[step ?? 'queued']
   if (status === 'failed') return step ? `trying again: ${STEPS[step]}` : ''
   const parts = [
@@ -57,11 +58,11 @@ const ADVICE: Record<CertificateProblemCode, (problem: CertificateProblem) => st
 
 /** Why there is no newer certificate, what to do about it, and when it is tried again; undefined without a problem. */
 export function problemText({ certificate }: Domain): string | undefined {
-  const { problem, nextTryAt, step } = certificate
+  const { problem, nextTryAt } = certificate
   if (!problem) return undefined
   const detail = problem.detail.trim()
   const end = detail === '' || /[.!?]$/.test(detail) ? detail : `${detail}.`
-  const next = nextTryAt && !step ? `Next try: ${formatMoment(nextTryAt)}.` : undefined
+  const next = nextTryAt ? `Next try: ${formatMoment(nextTryAt)}.` : undefined
   return [end, ADVICE[problem.code](problem), next].filter(Boolean).join(' ')
 }
 
@@ -75,5 +76,5 @@ function listed(found: readonly string[], none: string): string {
 
 /** Whether there is something that a person may want to try at once. */
 export function canTryAgain({ ssl, certificate }: Domain): boolean {
-  return ssl === 'certbot' && certificate.problem !== null && certificate.step === null
+  return ssl === 'certbot' && certificate.nextTryAt !== null
 }

@@ -76,7 +76,7 @@ export function createAcmeClient({ http, directory: address, key, clock }: Parts
   async function takeNonce(): Promise<string> {
     const kept = nonces.pop()
     if (kept !== undefined) return kept
-    const answer = await http.send((await directory()).newNonce, { method: 'HEAD' })
+    const answer = accept(await http.send((await directory()).newNonce, { method: 'HEAD' }), clock())
     const nonce = nonceOf(answer)
     if (nonce === undefined) throw garbage('It gave no nonce', answer)
     return nonce
@@ -159,13 +159,23 @@ export function createAcmeClient({ http, directory: address, key, clock }: Parts
 
 const contactsOf = (email: string | null) => (email === null ? [] : [`mailto:${email}`])
 
+/** What a server in front of an authority says without its words. */
+const BUSY: Readonly<Record<number, string>> = {
+  429: 'The certificate authority takes no more requests for now',
+  503: 'The certificate authority is not available for now',
+}
+
 /** @throws AcmeError for everything but a success */
 function accept(answer: AcmeAnswer, now: number): AcmeAnswer {
   const { status, headers } = answer
   if (status >= 200 && status < 300) return answer
   const retryAfter = readRetryAfter(headers['retry-after'], now)
   const document = z.safeParse(ProblemDocument, parseJson(answer.text)).data
-  if (document?.type === undefined) throw garbage(`It answered with status ${status}`, answer, retryAfter)
+  if (document?.type === undefined) {
+    const detail = BUSY[status]
+    if (detail) throw new AcmeError({ type: 'other', detail, status, retryAfter })
+    throw garbage(`It answered with status ${status}`, answer, retryAfter)
+  }
   throw new AcmeError({ ...readProblem(document), status, retryAfter })
 }
 

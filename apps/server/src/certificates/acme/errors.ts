@@ -6,6 +6,8 @@ export interface AcmeProblem {
   type: string
   /** Its own words, in one line. */
   detail: string
+  /** The names that it is about, where the authority says so. */
+  identifiers?: readonly string[]
 }
 
 /** An authority refused, or could not be understood. */
@@ -16,10 +18,12 @@ export class AcmeError extends Error {
   readonly status: number
   /** ms that it asks us to wait. */
   readonly retryAfter: number | undefined
+  readonly identifiers: readonly string[]
   constructor(
     {
       type,
       detail,
+      identifiers = [],
       status = 0,
       retryAfter,
     }: AcmeProblem & { status?: number; retryAfter?: number | undefined },
@@ -28,6 +32,7 @@ export class AcmeError extends Error {
     super(detail, { cause })
     this.type = type
     this.status = status
+    this.identifiers = identifiers
     this.retryAfter = retryAfter
   }
 }
@@ -35,24 +40,31 @@ export class AcmeError extends Error {
 const URN = 'urn:ietf:params:acme:error:'
 const MAX_DETAIL = 500
 
+const identifier = z.optional(z.object({ value: z.string().check(z.maxLength(253)) }))
+
 export const ProblemDocument = z.object({
   type: z.optional(z.string()),
   detail: z.optional(z.string()),
-  subproblems: z.optional(z.array(z.object({ detail: z.optional(z.string()) }))),
+  identifier,
+  subproblems: z.optional(z.array(z.object({ detail: z.optional(z.string()), identifier }))),
 })
 
 /** The words of a problem document; of several parts the first, which is nearest to the cause. */
 export function readProblem({
   type = '',
   detail,
-  subproblems,
+  identifier,
+  subproblems = [],
 }: z.infer<typeof ProblemDocument>): AcmeProblem {
   const own = cleanWords(detail ?? '')
-  const inner = cleanWords(subproblems?.[0]?.detail ?? '')
+  const inner = cleanWords(subproblems[0]?.detail ?? '')
   const words = inner !== '' && !own.includes(inner) ? `${own} ${inner}`.trim() : own
   return {
     type: type.startsWith(URN) ? type.slice(URN.length) : 'other',
     detail: words === '' ? 'The certificate authority gave no reason' : words.slice(0, MAX_DETAIL),
+    identifiers: [identifier, ...subproblems.map((each) => each.identifier)].flatMap(
+      (each) => each?.value ?? [],
+    ),
   }
 }
 

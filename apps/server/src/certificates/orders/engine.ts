@@ -4,7 +4,8 @@ import type { OrderRow } from '../../db/schema.ts'
 import { AcmeError } from '../acme/errors.ts'
 import { createAcmeHttp } from '../acme/http.ts'
 import { type Accounts, createAccounts } from './account.ts'
-import { keepCertificate, keepFailure, OrderGoneError } from './outcome.ts'
+import { keepCertificate, keepFailure, OrderGoneError, randomOf } from './outcome.ts'
+import { beginPause, concernsAll, endPause, findPause, type Intake, readIntake } from './pause.ts'
 import { askRenewalInfo } from './renewal-info.ts'
 import { type OrderRun, runOrder } from './run.ts'
 
@@ -17,7 +18,7 @@ const HOUR = 3_600_000
 export async function startOrders(context: Context): Promise<void> {
   const http = createAcmeHttp(context.config.settings.POSTERN_ACME_CA_FILE)
   const accounts = createAccounts(context, http)
-  const running = new Map<number, AbortController>()
+  const running: Running = new Map()
   const ends = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let pass: Promise<void> | undefined
@@ -40,8 +41,9 @@ export async function startOrders(context: Context): Promise<void> {
         isStale = false
         await endUnwanted(context, running)
         await queueDue(context)
-        for (const row of await listNext(context, running)) begin(row)
-        askInfo()
+        const intake = await readIntake(context)
+        for (const row of await listNext(context, running, intake)) begin(row, intake)
+        if (intake.kind !== 'paused') askInfo()
         await sleep()
       }
     } catch (err) {
@@ -71,16 +73,15 @@ export async function startOrders(context: Context): Promise<void> {
     if (!isClosed) timer = setTimeout(poke, Math.min(Math.max(wait, 50), HOUR)).unref()
   }
 
-  function begin(next: Next): void {
+  function begin(next: Next, intake: Intake): void {
     const controller = new AbortController()
-    running.set(next.row.id, controller)
-    const end = endSafely(takeTurn(context, accounts, next, controller.signal), controller.signal).finally(
-      () => {
-        running.delete(next.row.id)
-        ends.delete(end)
-        poke()
-      },
-    )
+    const turn: Turn = { ...next, controller, isTrying: intake.kind === 'trying' }
+    running.set(next.row.id, turn)
+    const end = endSafely(takeTurn(context, accounts, turn, poke), controller.signal).finally(() => {
+      running.delete(next.row.id)
+      ends.delete(end)
+      poke()
+    })
     ends.add(end)
   }
 
@@ -102,7 +103,7 @@ export async function startOrders(context: Context): Promise<void> {
     isClosed = true
     stop()
     clearTimeout(timer)
-    for (const controller of running.values()) controller.abort(new StoppedError())
+    for (const { controller } of running.values()) controller.abort(new StoppedError())
     http.close()
     await pass
     await asking
@@ -121,6 +122,15 @@ interface Next {
   domain: string
 }
 
+/** An order while it is under way. */
+interface Turn extends Next {
+  controller: AbortController
+  /** On it depends whether the authority takes orders again. */
+  isTrying: boolean
+}
+
+type Running = Map<number, Turn>
+
 /** What another authority signed is ordered anew at the one of the settings; what is in use stays until then. */
 async function startAnew({ db, clock, config }: Context): Promise<void> {
   await db
@@ -132,7 +142,7 @@ async function startAnew({ db, clock, config }: Context): Promise<void> {
     .execute()
 }
 
-async function endUnwanted({ db }: Context, running: ReadonlyMap<number, AbortController>): Promise<void> {
+async function endUnwanted({ db }: Context, running: Running): Promise<void> {
   if (running.size === 0) return
   const there = await db
     .selectFrom('orders')
@@ -140,7 +150,7 @@ async function endUnwanted({ db }: Context, running: ReadonlyMap<number, AbortCo
     .where('id', 'in', [...running.keys()])
     .execute()
   const left = new Set(there.map(({ id }) => id))
-  for (const [id, controller] of running) if (!left.has(id)) controller.abort(new OrderGoneError())
+  for (const [id, { controller }] of running) if (!left.has(id)) controller.abort(new OrderGoneError())
 }
 
 async function queueDue({ db, bus, clock }: Context): Promise<void> {
@@ -155,8 +165,9 @@ async function queueDue({ db, bus, clock }: Context): Promise<void> {
 }
 
 /** Those that are placed already come first: after a start they go on. */
-async function listNext({ db }: Context, running: ReadonlyMap<number, unknown>): Promise<Next[]> {
-  const room = MOST_OPEN - running.size
+async function listNext({ db }: Context, running: Running, { kind }: Intake): Promise<Next[]> {
+  const isTried = kind === 'trying' && [...running.values()].some(({ isTrying }) => isTrying)
+  const room = isTried ? 0 : Math.min(MOST_OPEN - running.size, kind === 'trying' ? 1 : MOST_OPEN)
   if (room <= 0) return []
   const rows = await db
     .selectFrom('orders')
@@ -164,6 +175,7 @@ async function listNext({ db }: Context, running: ReadonlyMap<number, unknown>):
     .selectAll('orders')
     .select('domain')
     .where('step', 'is not', null)
+    .$if(kind === 'paused', (query) => query.where('step', '!=', 'queued').where('url', 'is not', null))
     .$if(running.size > 0, (query) => query.where('orders.id', 'not in', [...running.keys()]))
     .orderBy(({ eb }) => eb('url', 'is', null))
     .orderBy('due_at')
@@ -174,7 +186,8 @@ async function listNext({ db }: Context, running: ReadonlyMap<number, unknown>):
 }
 
 /** Those whose time to be asked about has come are being asked about. */
-async function findNextTime({ db, clock }: Context): Promise<number> {
+async function findNextTime(context: Context): Promise<number> {
+  const { db, clock } = context
   const order = await db
     .selectFrom('orders')
     .select('due_at')
@@ -190,18 +203,15 @@ async function findNextTime({ db, clock }: Context): Promise<number> {
     .orderBy('info_at')
     .limit(1)
     .executeTakeFirst()
-  const times = [order?.due_at, info?.info_at].filter((time) => typeof time === 'number')
+  const pause = await findPause(context)
+  const times = [order?.due_at, info?.info_at, pause?.until].filter((time) => typeof time === 'number')
   return Math.min(clock() + HOUR, ...times)
 }
 
 /** One order up to its end, whichever it is. */
-async function takeTurn(
-  context: Context,
-  accounts: Accounts,
-  next: Next,
-  signal: AbortSignal,
-): Promise<void> {
-  const { row, domain } = next
+async function takeTurn(context: Context, accounts: Accounts, turn: Turn, poke: () => void): Promise<void> {
+  const { row, domain } = turn
+  const { signal } = turn.controller
   const keep: OrderRun['keep'] = async (values) => {
     signal.throwIfAborted()
     Object.assign(row, values)
@@ -213,19 +223,25 @@ async function takeTurn(
     if (done.numUpdatedRows === 0n) throw new OrderGoneError()
     if ('step' in values) context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
   }
+  const onTaken = async () => {
+    turn.isTrying = false
+    if (await endPause(context)) poke()
+  }
   try {
-    const chain = await runOrder({ context, accounts, row, domain, signal, keep })
+    const chain = await runOrder({ context, accounts, row, domain, signal, keep, onTaken })
     const { client } = await accounts.open()
     const isInfoOffered = (await client.directory()).renewalInfo !== undefined
-    await keepCertificate(context, next, chain, isInfoOffered)
+    await keepCertificate(context, turn, chain, isInfoOffered)
   } catch (error) {
-    await endFailed(context, accounts, next, signal.aborted ? signal.reason : error)
+    await endFailed(context, accounts, turn, signal.aborted ? signal.reason : error)
   }
 }
 
 async function endFailed(context: Context, accounts: Accounts, next: Next, error: unknown): Promise<void> {
   if (error instanceof StoppedError) return
+  if (concernsAll(error, next.domain)) return await putBack(context, next, error)
   try {
+    if (!(error instanceof OrderGoneError)) await endPause(context)
     if (error instanceof AcmeError && error.type === 'accountDoesNotExist') await accounts.forget()
     if (!(error instanceof OrderGoneError)) return await keepFailure(context, next, error)
   } catch (failure) {
@@ -234,6 +250,14 @@ async function endFailed(context: Context, accounts: Accounts, next: Next, error
   await withdraw(accounts, next).catch((err: unknown) =>
     context.log.debug({ err }, 'an unwanted order could not be ended at the authority'),
   )
+}
+
+/** No fault of this order: it waits with all others, and goes on from where it is. */
+async function putBack(context: Context, { row, domain }: Next, error: AcmeError): Promise<void> {
+  context.log.warn({ err: error, domain }, 'the certificate authority makes all orders wait')
+  await beginPause(context, error, randomOf(context))
+  await context.db.updateTable('orders').set({ step: 'queued' }).where('id', '=', row.id).execute()
+  context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
 }
 
 /** Of a domain that is gone the authority need not look after anything any more. */

@@ -61,7 +61,7 @@ test('a rate limit, with the time it ends', async () => {
       ? {
           status: 429,
           headers: { 'retry-after': new Date(retryAt).toUTCString() },
-          body: problemOf('rateLimited', 'too many certificates'),
+          body: problemOf('rateLimited', 'too many certificates for many.example.com'),
         }
       : undefined
   const certificate = await desk.whenIs(await desk.create('many.example.com'), { status: 'failed' })

@@ -32,6 +32,11 @@ const CODES: Readonly<Record<string, CertificateProblemCode>> = {
 /** Those for which it matters what DNS says. */
 const OF_THE_NAME = new Set<CertificateProblemCode>(['dns', 'unreachable', 'answer'])
 
+/** What kind of trouble an authority's refusal is. */
+export function codeOf({ type, status }: AcmeError): CertificateProblemCode {
+  return CODES[type] ?? (status === 429 ? 'rate-limit' : 'authority')
+}
+
 type Parts = Pick<Context, 'resolver' | 'config' | 'network' | 'clock' | 'log'>
 
 /** Why an order failed, as a person reads it. */
@@ -45,7 +50,7 @@ export async function toProblem(parts: Parts, domain: string, error: unknown): P
     parts.log.error({ err: error, domain }, 'an order failed')
     return plain('internal', 'The server failed. Its log says why.')
   }
-  const code = CODES[error.type] ?? 'authority'
+  const code = codeOf(error)
   if (!OF_THE_NAME.has(code)) return plain(code, error.message)
   const [found, expected] = await Promise.all([lookUp(parts, domain), listExpected(parts)])
   const isElsewhere = found !== undefined && !found.some((address) => expected.all.includes(address))

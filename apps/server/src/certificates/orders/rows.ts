@@ -1,5 +1,7 @@
 import type { Transaction } from 'kysely'
+import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { liftPause } from './pause.ts'
 
 /** A domain wants a certificate of a public authority from now on. */
 export async function addOrder(tx: Transaction<Database>, domainId: number, now: number): Promise<void> {
@@ -16,8 +18,14 @@ export async function dropOrder(tx: Transaction<Database>, domainId: number): Pr
   await tx.deleteFrom('orders').where('domain_id', '=', domainId).execute()
 }
 
-/** What waits after a failure does not wait any longer, nor longer after the next one. */
-export async function hastenOrder(tx: Transaction<Database>, domainId: number, now: number): Promise<void> {
+/** What waits after a failure does not wait any longer, nor longer after the next one; nor does it wait for others. */
+export async function hastenOrder(
+  context: Pick<Context, 'clock' | 'config'>,
+  tx: Transaction<Database>,
+  domainId: number,
+): Promise<void> {
+  const now = context.clock()
+  await liftPause({ ...context, db: tx })
   await tx
     .updateTable('orders')
     .set({ step: 'queued', due_at: now, failures: 0, updated_at: new Date(now).toISOString() })

@@ -21,6 +21,8 @@ export interface OrderRun {
   signal: AbortSignal
   /** Keeps what is new. @throws when the order is gone */
   keep(values: Partial<Pick<OrderRow, 'step' | 'url' | 'directory' | 'private_key'>>): Promise<void>
+  /** The authority has the order. */
+  onTaken(): Promise<void>
 }
 
 /** No order is worth more of our patience. */
@@ -33,6 +35,7 @@ export async function runOrder(run: OrderRun): Promise<SignedChain> {
   const until = clock() + PATIENCE
   const kept = run.row.directory === config.settings.POSTERN_ACME_DIRECTORY ? run.row.url : null
   const url = (kept && (await isStillThere(client, account, kept))) || (await place(run, client, account))
+  await run.onTaken()
   const at = { client, account, url }
   for (let polls = 0; clock() < until; polls++) {
     const looked = await client.readOrder(account, url)

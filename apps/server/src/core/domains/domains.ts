@@ -9,6 +9,7 @@ import { findIp } from '@postern/net/ip'
 import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely'
 import { describeCertificate } from '../../certificates/describe.ts'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
+import { findPause } from '../../certificates/orders/pause.ts'
 import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
 import { storeOwn } from '../../certificates/store.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
@@ -170,7 +171,7 @@ async function changeKind(
 ): Promise<void> {
   const now = context.clock()
   if (ssl === 'certbot') {
-    if (before.ssl === 'certbot') await hastenOrder(tx, before.id, now)
+    if (before.ssl === 'certbot') await hastenOrder(context, tx, before.id)
     else await addOrder(tx, before.id, now)
     return
   }
@@ -193,7 +194,7 @@ export async function retryCertificate(context: Context, actor: string, id: numb
   if (ssl !== 'certbot')
     throw new ConflictError(`The certificate of ${domain} is self-signed: nothing is on order.`)
   return await change(context, { actor, what: 'certificate ordered again' }, async (tx) => {
-    await hastenOrder(tx, id, context.clock())
+    await hastenOrder(context, tx, id)
     const value = await getDomain({ ...context, db: tx }, id)
     return { value, touched: { domains: [id] }, name: domain }
   })
@@ -252,17 +253,15 @@ function formOf(domain: Domain): Record<string, unknown> {
 }
 
 /** The database, or the transaction that a change is in. */
-interface Source {
-  db: Kysely<Database>
-  clock(): number
-}
+type Source = Pick<Context, 'clock' | 'config'> & { db: Kysely<Database> }
 
 /** Many ids come as a query: a statement holds 32,766 values at most. */
 async function readDomains<DB, TB extends keyof DB>(
-  { db, clock }: Source,
+  source: Source,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
   { field, direction }: NonNullable<DomainQuery['orderBy']> = BY_NAME,
 ): Promise<Domain[]> {
+  const { db, clock } = source
   const rows = await db
     .selectFrom('domains')
     .where('id', 'in', ids)
@@ -283,9 +282,10 @@ async function readDomains<DB, TB extends keyof DB>(
   const emails = await readMembers(db, ids)
   const held = new Map(certificates.map((row) => [row.domain_id, row]))
   const ordered = new Map(orders.map((row) => [row.domain_id, row]))
-  const now = clock()
+  const [now, pause] = [clock(), await findPause(source)]
   return rows.map((row) => {
-    const state = { ssl: row.ssl, held: held.get(row.id) ?? null, order: ordered.get(row.id) ?? null }
+    const own = { held: held.get(row.id) ?? null, order: ordered.get(row.id) ?? null }
+    const state = { ssl: row.ssl, ...own, pause }
     return toDomain(row, describeCertificate(state, now), emails.get(row.id) ?? [])
   })
 }
