@@ -20,8 +20,10 @@ export interface Front {
   /** Every request that came, like `POST /order-plz`, and what pebble made of it, like `POST /order-plz 201`. */
   asked: string[]
   answered: string[]
-  /** Decides what is answered in place of pebble. */
-  intercept: (request: IncomingMessage) => FrontAnswer
+  /** What was in the orders that came. */
+  orders: Record<string, unknown>[]
+  /** Decides what is answered in place of pebble; `payload` is what a POST carries. */
+  intercept: (request: IncomingMessage, payload: Record<string, unknown>) => FrontAnswer
   /** Changes what pebble answered, before it is passed on. */
   change: (request: IncomingMessage, body: string) => string
   close(): Promise<void>
@@ -34,6 +36,7 @@ export async function startFront(pebble: Pebble, port = 0): Promise<Front> {
     port,
     asked: [],
     answered: [],
+    orders: [],
     intercept: () => undefined,
     change: (_request, body) => body,
     close: async () => {
@@ -42,14 +45,18 @@ export async function startFront(pebble: Pebble, port = 0): Promise<Front> {
       await once(server, 'close')
     },
   }
-  const server = createServer(pebble.tls, (incoming, response) => {
+  const server = createServer(pebble.tls, async (incoming, response) => {
+    let sent = ''
+    for await (const chunk of incoming.setEncoding('utf8')) sent += chunk
+    const payload = payloadOf(sent)
     front.asked.push(`${incoming.method} ${incoming.url}`)
-    const own = front.intercept(incoming)
+    if (incoming.url === '/order-plz') front.orders.push(payload)
+    const own = front.intercept(incoming, payload)
     if (own === 'hang') return
     if (own) {
       const body = typeof own.body === 'string' ? own.body : JSON.stringify(own.body)
       response.writeHead(own.status, { 'content-type': 'application/problem+json', ...own.headers }).end(body)
-    } else passOn(front, pebble, incoming, response)
+    } else passOn(front, pebble, incoming, sent, response)
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
   // A TCP server has an address with a port.
@@ -59,7 +66,13 @@ export async function startFront(pebble: Pebble, port = 0): Promise<Front> {
 }
 
 /** Under the host that was asked: pebble makes its addresses of it. */
-function passOn(front: Front, pebble: Pebble, incoming: IncomingMessage, response: ServerResponse): void {
+function passOn(
+  front: Front,
+  pebble: Pebble,
+  incoming: IncomingMessage,
+  sent: string,
+  response: ServerResponse,
+): void {
   const { method, url: path, headers } = incoming
   const options = { host: '127.0.0.1', port: pebble.port, method, path, headers, rejectUnauthorized: false }
   const outgoing = request(options, async (answer) => {
@@ -72,5 +85,12 @@ function passOn(front: Front, pebble: Pebble, incoming: IncomingMessage, respons
     response.end(method === 'HEAD' ? undefined : body)
   })
   outgoing.on('error', () => response.destroy())
-  incoming.pipe(outgoing)
+  outgoing.end(sent)
+}
+
+/** Of a JWS; empty where there is none. */
+function payloadOf(sent: string): Record<string, unknown> {
+  if (sent === '') return {}
+  const { payload = '' } = JSON.parse(sent) as { payload?: string }
+  return payload === '' ? {} : JSON.parse(Buffer.from(payload, 'base64url').toString())
 }

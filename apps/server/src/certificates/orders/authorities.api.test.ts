@@ -1,10 +1,12 @@
+import type { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { OrderDesk, VALID } from '@postern/testkit/authority/order-desk'
+import type { FrontAnswer } from '@postern/testkit/authority/front'
+import { OrderDesk, problemOf, VALID } from '@postern/testkit/authority/order-desk'
 import { startPebble } from '@postern/testkit/authority/pebble'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
-const DAY = 86_400_000
+const [HOUR, DAY] = [3_600_000, 86_400_000]
 
 let desk: OrderDesk
 beforeAll(async () => {
@@ -17,39 +19,77 @@ afterEach(() => desk.end())
 /** 32 bytes, as authorities give them out. */
 const EAB_SECRET = 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG'
 
-test('that says when it wants a renewal is asked, and heard', async () => {
-  const windows: [number, number][] = [[Date.now() - 2000, Date.now() - 1000]]
+/** Pebble with renewal information: it wants each certificate to be renewed as soon as it is issued. @returns the ids asked about */
+function offerRenewalInfo(
+  refuse: (order: Record<string, unknown>) => FrontAnswer = () => undefined,
+): string[] {
+  const ids: string[] = []
+  const window = { start: Date.now() - 2000, end: Date.now() - 1000 }
   desk.front.change = ({ url }, body) =>
     url === '/dir'
       ? JSON.stringify({ ...JSON.parse(body), renewalInfo: desk.front.directory.replace('dir', 'info') })
       : body
-  const ids: string[] = []
-  desk.front.intercept = ({ url }) => {
+  desk.front.intercept = ({ url }, payload) => {
+    if (url === '/order-plz') return refuse(payload)
     if (!url?.startsWith('/info/')) return undefined
     ids.push(url.slice(6))
-    const [start, end] = windows[0] ?? [0, 0]
-    const suggestedWindow = { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
+    const suggestedWindow = {
+      start: new Date(window.start).toISOString(),
+      end: new Date(window.end).toISOString(),
+    }
     return { status: 200, headers: { 'retry-after': '21600' }, body: { suggestedWindow } }
   }
-  const id = await desk.create('ari.example.com')
-  await desk.whenIs(id, VALID)
-  const first = await desk.shown('ari.example.com')
+  return ids
+}
+
+/** The first certificate of this domain, and then the one that the authority wants in its place. */
+async function renew(domain: string, ids: readonly string[]): Promise<X509Certificate> {
+  await desk.whenIs(await desk.create(domain), VALID)
+  const first = await desk.shown(domain)
   await until('the authority to be asked', () => ids.length > 0)
+  const planned = await until('a plan', async () => {
+    const [order] = await desk.orders()
+    return order && order.due_at < Date.now() + 2 * HOUR && order.due_at
+  })
+  expect(planned).toBeGreaterThan(Date.now())
+  await desk.setAhead(2 * HOUR)
+  await until('the renewal', async () => (await desk.shown(domain)).serialNumber !== first.serialNumber)
+  return first
+}
+
+test('that says when it wants a renewal is asked, heard, and told what is replaced', async () => {
+  const ids = offerRenewalInfo()
+  const first = await renew('ari.example.com', ids)
   const [keyId = '', serial = ''] = ids[0]?.split('.') ?? []
   expect(Buffer.from(serial, 'base64url').toString('hex').replace(/^00/, '').toUpperCase()).toBe(
     first.serialNumber,
   )
   expect(Buffer.from(keyId, 'base64url').length).toBe(20)
-  const planned = await until('a plan', async () => {
-    const [order] = await desk.orders()
-    return order && order.due_at < Date.now() + 2 * 3_600_000 && order.due_at
+  expect(desk.front.orders[0]).not.toHaveProperty('replaces')
+  expect(desk.front.orders.at(-1)?.replaces).toBe(ids[0])
+})
+
+test.each([
+  ['alreadyReplaced', 409],
+  ['malformed', 400],
+])('that does not take the word for what is replaced (%s) gets an order without', async (type, status) => {
+  const refused: unknown[] = []
+  const ids = offerRenewalInfo(({ replaces }) => {
+    if (replaces === undefined) return undefined
+    refused.push(replaces)
+    return { status, body: problemOf(type, 'not this one') }
   })
-  expect(planned).toBeGreaterThan(Date.now())
-  await desk.setAhead(2 * 3_600_000)
-  await until(
-    'the renewal',
-    async () => (await desk.shown('ari.example.com')).serialNumber !== first.serialNumber,
-  )
+  await renew('ari.example.com', ids)
+  expect(refused).toEqual([ids[0]])
+  expect(desk.front.orders.at(-1)).not.toHaveProperty('replaces')
+  expect((await desk.orders())[0]?.failures).toBe(0)
+})
+
+test('that offers no renewal information is not told what is replaced', async () => {
+  await desk.whenIs(await desk.create('plain.example.com'), VALID)
+  await desk.setAhead(61 * DAY)
+  await until('the renewal', () => desk.placed().taken === 2)
+  for (const order of desk.front.orders) expect(order).not.toHaveProperty('replaces')
 })
 
 test('with short lives is asked for the next certificate in time', async () => {
