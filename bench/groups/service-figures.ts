@@ -1,4 +1,5 @@
 import type { ServiceCount } from '@postern/contract/edge'
+import { nodeKey } from '../../apps/server/src/core/figures/counts.ts'
 import { pack } from '../../apps/server/src/core/figures/pack.ts'
 import type { Measured } from '../figures.ts'
 import { compareCosts } from '../measure.ts'
@@ -13,18 +14,20 @@ const BATCH = 5000
 /** What services carried: a minute that comes in, and what a person looks at, beside the past of many and of few. */
 export async function measureFigures(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
   const sides = { heavy: await asBusy(servers.heavy), light: await asBusy(servers.light) }
-  const compare = (name: 'count' | 'look') =>
+  const compare = (name: 'count' | 'look' | 'lookAtNode') =>
     compareCosts(rounds, { heavy: { run: sides.heavy[name] }, light: { run: sides.light[name] } })
   return [
     { name: 'figures: a minute comes in', unit: 'ms', ...(await compare('count')) },
     { name: 'figures: the month of a service', unit: 'ms', ...(await compare('look')) },
+    { name: 'figures: the month of a node', unit: 'ms', ...(await compare('lookAtNode')) },
   ]
 }
 
 async function asBusy(full: FullServer) {
   const { db, counts, clock } = full.server.context
   const services = (await db.selectFrom('services').select('id').execute()).map(({ id }) => id)
-  await fill(full, services)
+  const nodes = await db.selectFrom('services').select('node_id').distinct().execute()
+  await fill(full, [...services, ...nodes.map((row) => nodeKey(row.node_id))])
   const rows = services.slice(-COUNTED).map((id): ServiceCount => [id, 3, 2000, 40_000])
   let seq = 0
   const count = () => {
@@ -32,7 +35,8 @@ async function asBusy(full: FullServer) {
     return counts.receive(1, { type: 'counts', ledger: 'bench', seq: ++seq, minute, counts: rows })
   }
   const look = () => mustGet(full, `/api/services/http/${full.service.id}/figures?span=month`)
-  return { count, look }
+  const lookAtNode = () => mustGet(full, `/api/nodes/${full.service.nodeId}/figures?span=month`)
+  return { count, look, lookAtNode }
 }
 
 /** A day by the minute and a month by the hour. */

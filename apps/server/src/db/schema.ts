@@ -285,6 +285,7 @@ export interface LiveDatabase {
   }
   /** What came in and is not packed yet. */
   counts: {
+    /** Its id, or the key of a node (`nodeKey`), in all three tables. */
     service: number
     /** Since the epoch, as all times of these tables. */
     minute: number

@@ -4,6 +4,7 @@ import { connectEdgeClient, type EdgeClient } from '@postern/testkit/edge-client
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { nodeKey } from '../core/figures/counts.ts'
 import { createUpkeep } from '../core/figures/upkeep.ts'
 
 const MINUTE = 60_000
@@ -281,7 +282,7 @@ describe('as time goes by', () => {
 })
 
 describe('the figures of a node', () => {
-  it('are those of its services together, while they are there', async () => {
+  it('are those of its services together, also of those that are deleted by now', async () => {
     const node = await createNode()
     const services = [await createService(node), await createService(node, 'tcp')]
     const other = await createService(await createNode())
@@ -294,7 +295,9 @@ describe('the figures of a node', () => {
     expect(totals(await figures(`nodes/${node}`, 'month'))).toEqual([6, 60, 600])
     expect(totals(await figures(`nodes/${node}`, 'hour'))).toEqual([2, 20, 200])
     await client.delete(`/api/services/${node}/http/${services[0]}`)
-    expect(totals(await figures(`nodes/${node}`, 'month'))).toEqual([3, 30, 300])
+    await edge.count(4, counts([...services, other]))
+    expect(totals(await figures(`nodes/${node}`, 'month'))).toEqual([7, 70, 700])
+    expect(totals(await figures(`nodes/${node}`, 'day'))).toEqual([5, 50, 500])
   })
 
   it('are gone with it, in every table, and those of others stay', async () => {
@@ -312,7 +315,7 @@ describe('the figures of a node', () => {
     }
     for (const id of [...ids, other]) expect(await rowsOf(id)).toEqual([1, 1, 1])
     await client.delete(`/api/nodes/${node}`)
-    for (const id of ids) expect(await rowsOf(id)).toEqual([0, 0, 0])
+    for (const id of [...ids, nodeKey(node)]) expect(await rowsOf(id)).toEqual([0, 0, 0])
     expect(await rowsOf(other)).toEqual([1, 1, 1])
   })
 })

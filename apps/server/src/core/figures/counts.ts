@@ -2,6 +2,7 @@ import type { EdgeMessage, ServiceCount } from '@postern/contract/edge'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import type { Database, LiveDatabase } from '../../db/schema.ts'
+import { addTo, type Count } from './pack.ts'
 import { MINUTE } from './times.ts'
 
 export type CountsMessage = Extract<EdgeMessage, { type: 'counts' }>
@@ -10,7 +11,10 @@ export type CountsMessage = Extract<EdgeMessage, { type: 'counts' }>
 export interface Counts {
   /** @returns the number up to which counts of this ledger are stored now */
   receive(edgeId: number, message: CountsMessage): Promise<number>
-  /** Forgets all that services carried which are no more. What stays nobody sees, and age takes it away. */
+  /**
+   * Forgets all that services carried which are no more. What stays nobody sees, and age takes it away.
+   * @param services or nodes by their key
+   */
   remove(services: readonly number[]): Promise<void>
   close(): Promise<void>
 }
@@ -36,8 +40,7 @@ export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
   return {
     receive: (edgeId, message) =>
       inTurn(async () => {
-        const known = await listKnown(db, message.counts)
-        const counts = message.counts.filter(([service]) => known.has(service))
+        const counts = withNodes(message.counts, await findNodes(db, message.counts))
         // A clock that is ahead must not make figures that nobody sees and nothing clears away.
         const minute = Math.min(message.minute, Math.floor(clock() / MINUTE))
         return await liveDb.transaction().execute(async (tx) => {
@@ -58,11 +61,31 @@ export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
   }
 }
 
-async function listKnown(db: Kysely<Database>, counts: readonly ServiceCount[]): Promise<Set<number>> {
-  if (counts.length === 0) return new Set()
+/** Under this key a node has rows like a service: all that its services carried, also those that are no more. */
+export const nodeKey = (node: number) => -node
+
+/** Service → its node, of those that there are. */
+async function findNodes(
+  db: Kysely<Database>,
+  counts: readonly ServiceCount[],
+): Promise<ReadonlyMap<number, number>> {
+  if (counts.length === 0) return new Map()
   const ids = counts.map(([service]) => service)
-  const rows = await db.selectFrom('services').select('id').where('id', 'in', ids).execute()
-  return new Set(rows.map(({ id }) => id))
+  const rows = await db.selectFrom('services').select(['id', 'node_id']).where('id', 'in', ids).execute()
+  return new Map(rows.map((row) => [row.id, row.node_id]))
+}
+
+/** The counts of services that there are, and what they make for each node. */
+function withNodes(
+  counts: readonly ServiceCount[],
+  nodes: ReadonlyMap<number, number>,
+): [key: number, count: Count][] {
+  const all = new Map<number, Count>()
+  for (const [service, ...count] of counts) {
+    const node = nodes.get(service)
+    if (node !== undefined) for (const key of [service, nodeKey(node)]) addTo(all, key, count)
+  }
+  return [...all]
 }
 
 async function findSeq(tx: Transaction<LiveDatabase>, edgeId: number, ledger: string): Promise<number> {
@@ -86,10 +109,10 @@ async function writeSeq(
 async function store(
   tx: Transaction<LiveDatabase>,
   minute: number,
-  counts: readonly ServiceCount[],
+  counts: readonly (readonly [key: number, count: Count])[],
 ): Promise<void> {
   if (counts.length === 0) return
-  const rows = counts.map(([service, connections, received, sent]) => ({
+  const rows = counts.map(([service, [connections, received, sent]]) => ({
     service,
     minute,
     connections,

@@ -1,12 +1,11 @@
-import { setImmediate as pause } from 'node:timers/promises'
 import type { Figures, FiguresSpan } from '@postern/contract/figures'
 import type { ServiceType } from '@postern/contract/services'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { LiveDatabase } from '../../db/schema.ts'
 import { NotFoundError } from '../errors.ts'
 import { getServiceNode } from '../services/services.ts'
-import { listTimes } from './counts.ts'
+import { listTimes, nodeKey } from './counts.ts'
 import { add, type Count, unpack } from './pack.ts'
 import { DAY, HOUR, MINUTE } from './times.ts'
 
@@ -20,18 +19,13 @@ export async function getServiceFigures(
 ): Promise<Figures> {
   const service = context.db.selectFrom('services').select('id').where('id', '=', id).where('type', '=', type)
   if (!(await service.executeTakeFirst())) throw new NotFoundError('Service')
-  return await readFigures(context, [id], span)
+  return await readFigures(context, id, span)
 }
 
-/** Those of its services together, as they are now. @throws NotFoundError */
+/** What its services carried together, also those that are deleted by now. @throws NotFoundError */
 export async function getNodeFigures(context: Parts, id: number, span: FiguresSpan): Promise<Figures> {
   await getServiceNode(context.db, id)
-  const services = await context.db.selectFrom('services').select('id').where('node_id', '=', id).execute()
-  return await readFigures(
-    context,
-    services.map((service) => service.id),
-    span,
-  )
+  return await readFigures(context, nodeKey(id), span)
 }
 
 /** Steps and their number. */
@@ -41,14 +35,8 @@ const SPANS = {
   month: { step: HOUR, length: 720 },
 } as const
 
-/** Services whose rows are read at once; between them others have their turn. */
-const AT_ONCE = 50
-
-async function readFigures(
-  { liveDb, clock }: Parts,
-  services: readonly number[],
-  span: FiguresSpan,
-): Promise<Figures> {
+/** @param key a service's id, or a node's key */
+async function readFigures({ liveDb, clock }: Parts, key: number, span: FiguresSpan): Promise<Figures> {
   const { step, length } = SPANS[span]
   const from = (Math.floor(clock() / step) - length + 1) * step
   const counts = Array.from({ length }, (): Count => [0, 0, 0])
@@ -57,12 +45,9 @@ async function readFigures(
     const before = counts[index]
     if (before) counts[index] = add(before, count)
   }
-  for (let start = 0; start < services.length; start += AT_ONCE) {
-    if (start > 0) await pause()
-    const some = services.slice(start, start + AT_ONCE)
-    await readMinutes(liveDb, some, from, note)
-    if (step === HOUR) await readHours(liveDb, some, from, note)
-  }
+  await readFresh(liveDb, key, from, note)
+  await readPacked(liveDb, 'minutes', key, from, note)
+  if (step === HOUR) await readPacked(liveDb, 'hours', key, from, note)
   const column = (index: 0 | 1 | 2) => counts.map((count) => count[index])
   return {
     from: new Date(from).toISOString(),
@@ -73,51 +58,40 @@ async function readFigures(
 
 type Note = (time: number, count: Count) => void
 
-async function readMinutes(
-  liveDb: Kysely<LiveDatabase>,
-  services: readonly number[],
-  from: number,
-  note: Note,
-): Promise<void> {
-  const fresh = await liveDb
+async function readFresh(liveDb: Kysely<LiveDatabase>, key: number, from: number, note: Note): Promise<void> {
+  const rows = await liveDb
     .selectFrom('counts')
     .selectAll()
-    .where('service', 'in', services)
+    .where('service', '=', key)
     .where('minute', '>=', from / MINUTE)
     .execute()
-  for (const { minute, connections, received, sent } of fresh)
+  for (const { minute, connections, received, sent } of rows)
     note(minute * MINUTE, [connections, received, sent])
-  const packed = await liveDb
-    .selectFrom('minutes')
-    .select(['hour', 'packed'])
-    // By the whole key: the rows of all other services lie between theirs.
-    .where('hour', 'in', await timesSince(liveDb, 'minutes', Math.floor(from / HOUR)))
-    .where('service', 'in', services)
-    .execute()
-  for (const row of packed)
-    for (const [slot, count] of unpack(row.packed)) note(row.hour * HOUR + slot * MINUTE, count)
 }
 
-async function readHours(
+/** How long a row of a table is, and a slot of it. */
+const PACKED = {
+  minutes: { time: 'hour', length: HOUR, slot: MINUTE },
+  hours: { time: 'day', length: DAY, slot: HOUR },
+} as const
+
+async function readPacked(
   liveDb: Kysely<LiveDatabase>,
-  services: readonly number[],
+  table: 'minutes' | 'hours',
+  key: number,
   from: number,
   note: Note,
 ): Promise<void> {
-  const packed = await liveDb
-    .selectFrom('hours')
-    .select(['day', 'packed'])
-    .where('day', 'in', await timesSince(liveDb, 'hours', Math.floor(from / DAY)))
-    .where('service', 'in', services)
+  const { length, slot, ...column } = PACKED[table]
+  const time = sql.ref<number>(column.time)
+  // By the whole key: the rows of all other services lie between theirs.
+  const times = (await listTimes(liveDb, table)).filter((each) => each >= Math.floor(from / length))
+  const rows = await liveDb
+    .selectFrom(table)
+    .select(['packed', time.as('time')])
+    .where(time, 'in', times)
+    .where('service', '=', key)
     .execute()
-  for (const row of packed)
-    for (const [slot, count] of unpack(row.packed)) note(row.day * DAY + slot * HOUR, count)
-}
-
-async function timesSince(
-  liveDb: Kysely<LiveDatabase>,
-  table: 'minutes' | 'hours',
-  from: number,
-): Promise<number[]> {
-  return (await listTimes(liveDb, table)).filter((time) => time >= from)
+  for (const row of rows)
+    for (const [at, count] of unpack(row.packed)) note(row.time * length + at * slot, count)
 }

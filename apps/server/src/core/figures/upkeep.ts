@@ -34,7 +34,7 @@ export function createUpkeep({ liveDb, log, clock, maxBytes = MAX_BYTES }: Parts
   const runAll = async () => {
     const now = clock()
     const minute = Math.floor(now / MINUTE / PACK_EVERY) * PACK_EVERY
-    const place = { service: 0 }
+    const place = { service: Number.MIN_SAFE_INTEGER }
     await repeat(() => packCounts(liveDb, minute, place))
     await repeat(() => sumMinutes(liveDb, Math.floor(now / HOUR) - KEPT_HOURS))
     await repeat(() => dropHours(liveDb, Math.floor(now / DAY) - KEPT_DAYS))

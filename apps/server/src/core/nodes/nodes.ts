@@ -5,6 +5,7 @@ import type { ServiceRef } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
 import { type Database, flag, type NodeRow, type StatedUpdate } from '../../db/schema.ts'
 import { NotFoundError } from '../errors.ts'
+import { nodeKey } from '../figures/counts.ts'
 import type { Patch } from '../patch.ts'
 import { checkNode } from './checks.ts'
 import { getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
@@ -103,7 +104,7 @@ export async function removeNode(context: Context, actor: string, id: number): P
     return { value: services, touched: { nodes: [id], services }, name: row.name }
   })
   context.live.remove(id)
-  await context.counts.remove(services.map((service) => service.id))
+  await context.counts.remove([nodeKey(id), ...services.map((service) => service.id)])
   return { id }
 }
 
