@@ -170,10 +170,10 @@ describe('revoking and deleting', () => {
     await client.delete(`${pats(node)}/${id}`)
     const { db } = server.context
     const notes = await db.selectFrom('changes').selectAll().orderBy('revision', 'desc').limit(3).execute()
-    expect(notes.map(({ actor, what }) => `${actor}: ${what}`)).toEqual([
-      `admin: access token ${id} of node ${node.id} deleted`,
-      `admin: access token ${id} of node ${node.id} revoked`,
-      `admin: access token of node ${node.id} created`,
+    expect(notes.map(({ actor, what, name, node_id }) => [actor, what, name, node_id])).toEqual([
+      ['admin', 'access token deleted', 'x', node.id],
+      ['admin', 'access token revoked', 'x', node.id],
+      ['admin', 'access token created', 'x', node.id],
     ])
   })
 })
