@@ -23,12 +23,13 @@ import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
 import { openSecretKey } from './core/secrets/key-file.ts'
 import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
 import { createProvider } from './core/sign-in/create-provider.ts'
-import { createFlow, type Flow } from './core/sign-in/flow.ts'
+import { createFlow, type Flow, redirectUrlOf } from './core/sign-in/flow.ts'
 import { type Identities, loadIdentities } from './core/sign-in/identities.ts'
 import { loadSignInKeys, type SignInKeys } from './core/sign-in/keys.ts'
 import { createNotes } from './core/sign-in/notes.ts'
 import type { Provider } from './core/sign-in/provider.ts'
 import { createVisitorSessions } from './core/sign-in/sessions.ts'
+import { createTrials, type Trials } from './core/sign-in/trials.ts'
 import { createFeeds, type Feeds } from './core/streams/feeds.ts'
 import { type AddressBook, createAddressBook } from './core/tunnel/addresses.ts'
 import { loadTunnel, type Tunnel } from './core/tunnel/tunnel.ts'
@@ -83,6 +84,8 @@ export interface Context extends World {
   readonly identities: Identities
   /** Of sign-ins in front of services. */
   readonly flow: Flow
+  /** Of operators who try the provider out. */
+  readonly trials: Trials
   /** Registers what must end with the context; the last one registered ends first. */
   onDispose(end: () => void | Promise<void>): void
   dispose(): Promise<void>
@@ -166,6 +169,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       provider,
       identities,
       flow: createFlow({ ...world, config, db, log, notes, visitorSessions, provider }),
+      trials: createTrials({ ...world, notes, provider, redirectUrl: redirectUrlOf({ config }) }),
       onDispose: (end) => void ends.push(end),
       dispose,
     }

@@ -1,15 +1,17 @@
+import { endpoints } from '@postern/contract/endpoints'
 import { SIGN_IN } from '@postern/contract/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
 import type { Cookies, GuardedDomain, Step } from '../core/sign-in/flow.ts'
 import { type Notice, renderNotice } from '../http/notice.ts'
+import { route } from '../http/route.ts'
 
 type Query = Partial<Record<'to' | 'account' | 'ticket', string>>
 type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query, address: string) => Promise<Step>
 
 /** The sign-in in front of services: HAProxy leads these addresses here at every domain that has it. */
 export function signInRoutes(app: FastifyInstance): void {
-  const { flow } = app.context
+  const { flow, trials } = app.context
   const atDomain = (path: string, handle: Handler) =>
     app.get(path, async (request, reply) => {
       const domain = await flow.findDomain(request.hostname)
@@ -20,27 +22,51 @@ export function signInRoutes(app: FastifyInstance): void {
   atDomain(SIGN_IN.paths.arrive, flow.arrive)
   atDomain(SIGN_IN.paths.renew, flow.renew)
   atDomain(SIGN_IN.paths.signOut, flow.signOut)
-  app.get(SIGN_IN.callback, async (request, reply) =>
-    answer(reply, await flow.callback(request.url.slice(SIGN_IN.callback.length))),
-  )
+  app.get(SIGN_IN.callback, async (request, reply) => {
+    const search = request.url.slice(SIGN_IN.callback.length)
+    if (await trials.end(search, cookiesOf(request))) return answer(reply, { kind: 'tried' })
+    return answer(reply, await flow.callback(search))
+  })
+  trialRoutes(app)
 }
 
-function answer(reply: FastifyReply, step: Step): FastifyReply {
+/** Trying the provider out, from the console. */
+function trialRoutes(app: FastifyInstance): void {
+  route(app, endpoints.checkProvider, ({ context }) => context.trials.check())
+  route(app, endpoints.getTrial, ({ context, caller }) => context.trials.find(caller.sessionId))
+  route(app, endpoints.beginTrial, async ({ context, caller, request, reply }) => {
+    const { address, cookie } = await context.trials.begin(caller.sessionId, request.protocol === 'https')
+    if (cookie !== null) reply.header('set-cookie', cookie)
+    return { address }
+  })
+}
+
+type Page = Step | { kind: 'tried' }
+
+function answer(reply: FastifyReply, step: Page): FastifyReply {
   reply.header('cache-control', 'no-store')
   // How long a browser insists on HTTPS at a service's domain is not for us to say.
   reply.removeHeader('strict-transport-security')
-  for (const cookie of step.cookies) reply.header('set-cookie', cookie)
+  for (const cookie of 'cookies' in step ? step.cookies : []) reply.header('set-cookie', cookie)
   if (step.kind === 'go') return reply.redirect(step.to, 302)
   const { status, ...notice } = noticeOf(step)
   return reply.code(status).type('text/html; charset=utf-8').send(renderNotice(notice))
 }
 
-function noticeOf(step: Exclude<Step, { kind: 'go' }>): Notice & { status: number } {
+function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: number } {
   switch (step.kind) {
     case 'failed': {
       const link = step.again === null ? undefined : { to: step.again, text: 'Try again' }
       return { status: 403, title: step.title, text: [step.message], link }
     }
+    case 'tried':
+      return {
+        status: 200,
+        title: 'The test is over',
+        text: [
+          'What came of it is in the console. You can close this page. You are signed in nowhere by it.',
+        ],
+      }
     case 'out':
       return {
         status: 200,

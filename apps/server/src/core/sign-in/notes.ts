@@ -10,8 +10,11 @@ export interface Notes {
   open(kind: NoteKind, note: string): unknown
 }
 
-/** `attempt`: in a cookie of the browser that began. `state`: through the provider. `ticket`: back to the domain. */
-type NoteKind = 'attempt' | 'state' | 'ticket'
+/**
+ * `attempt`: in a cookie of the browser that began. `state`: through the provider. `ticket`: back to the domain.
+ * `trial`: through the provider too, of an operator who tries it out.
+ */
+type NoteKind = 'attempt' | 'state' | 'ticket' | 'trial'
 
 const MAX_NOTE = 8192
 

@@ -1,0 +1,22 @@
+import { type Endpoint, look, nothing, write } from '../endpoint.ts'
+import { ProviderCheck, Trial, TrialStart } from '../trials.ts'
+
+/** The provider of sign-ins in front of services, and trying it out. */
+export const signIn = {
+  checkProvider: {
+    method: 'GET',
+    path: '/api/sign-in/provider',
+    noun: 'Server',
+    ...look,
+    answer: ProviderCheck,
+  },
+  beginTrial: {
+    method: 'POST',
+    path: '/api/sign-in/trial',
+    noun: 'Server',
+    ...write,
+    body: nothing,
+    answer: TrialStart,
+  },
+  getTrial: { method: 'GET', path: '/api/sign-in/trial', noun: 'Server', ...look, answer: Trial },
+} as const satisfies Record<string, Endpoint>

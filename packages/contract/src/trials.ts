@@ -1,0 +1,34 @@
+import * as z from 'zod/mini'
+
+/** The provider of sign-ins in front of services, as the server finds it now. */
+export const ProviderCheck = z.object({
+  /** Null where none is set up. */
+  issuer: z.nullable(z.string()),
+  /** What has to be entered at the provider. */
+  redirectUrl: z.string(),
+  endpoints: z.array(z.object({ name: z.string(), url: z.string() })),
+  /** Why nobody can sign in, in words. */
+  problem: z.nullable(z.string()),
+})
+export type ProviderCheck = z.infer<typeof ProviderCheck>
+
+/** Where an operator signs in at the provider, to see what comes of it. */
+export const TrialStart = z.object({ address: z.string() })
+
+export const TrialAccount = z.object({
+  /** In lower case, as lists of e-mails have it; null: the provider does not say. */
+  email: z.nullable(z.string()),
+  /** Why this account comes in nowhere; null: its address counts. */
+  doubt: z.nullable(z.string()),
+  claims: z.array(z.object({ name: z.string(), value: z.string() })),
+})
+export type TrialAccount = z.infer<typeof TrialAccount>
+
+/** What has come of the last one that this session of the console began. */
+export const Trial = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('none') }),
+  z.object({ state: z.literal('waiting') }),
+  z.object({ state: z.literal('failed'), problem: z.string() }),
+  z.object({ state: z.literal('done'), account: TrialAccount }),
+])
+export type Trial = z.infer<typeof Trial>
