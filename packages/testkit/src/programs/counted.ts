@@ -17,7 +17,7 @@ createHttpServer((request, response) => {
 createServer({ allowHalfOpen: true }, (socket) => {
   socket.on('error', () => socket.destroy())
   socket.pipe(socket)
-}).listen(echoPort)
+}).listen(echoPort, undefined, 4096)
 
 const udp = createSocket('udp6')
 udp.on('message', (message, { port, address }) => udp.send(message, port, address)).bind(echoPort)
