@@ -11,7 +11,7 @@ import { startListening } from '@postern/testkit/lab/upstreams'
 import { repeatableMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 const program = (name: string) =>
   fileURLToPath(new URL(`../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
@@ -117,7 +117,10 @@ function visitMeanwhile() {
       if (status !== 200 || body.length !== 9) failures.push(`${status}: ${body}`)
       await delay(200)
     }
-  })()
+  })().catch((error: unknown) => failures.push(String(error)))
+  onTestFinished(() => {
+    isOver = true
+  })
   const end = async () => {
     isOver = true
     await visits

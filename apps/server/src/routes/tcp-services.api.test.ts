@@ -143,6 +143,20 @@ describe('the form', () => {
     expect(errorsOf(answer)).toHaveLength(8)
   })
 
+  it.each(['127.0.0.1', '::1', 'localhost'])(
+    'says how a gateway itself is reached, and not as %s',
+    async (host) => {
+      const answer = await create({ backendHost: host }, gateway)
+      expect(errorsOf(answer)).toEqual([
+        {
+          field: 'backendHost',
+          message:
+            'must be inside the networks of office: 192.168.7.0/24. For a program on office itself, use its address there',
+        },
+      ])
+    },
+  )
+
   it.each([
     [{ name: undefined }, 'name', 'This field is required'],
     [{ name: 7 }, 'name', 'must be a valid string'],

@@ -47,7 +47,10 @@ export function findHostProblem(
   const subnets = subnetsOf(node)
   // What a name leads to is judged by the edge, which looks it up.
   const fault = ip && findGatewayFault(ip, findCidrs(subnets), around)
-  if (fault === 'outside') return `must be inside the networks of ${node.name}: ${subnets.join(', ')}`
+  if (fault === 'outside') {
+    const itself = ITSELF.has(host) ? `. For a program on ${node.name} itself, use its address there` : ''
+    return `must be inside the networks of ${node.name}: ${subnets.join(', ')}${itself}`
+  }
   return fault && TARGET_FAULTS[fault]
 }
 

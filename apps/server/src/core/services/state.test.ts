@@ -77,7 +77,7 @@ it('says of a program on the node itself where it must listen, and who else may 
       edge({ troubles: new Map([[7, trouble]]) }),
     ]).problem
   expect(textOf(true, 'refused')).toContain('listens on 10.64.0.3, not only on 127.0.0.1')
-  expect(textOf(false, 'refused')).toContain('listens on this port')
+  expect(textOf(false, 'refused')).toContain('listens on 127.0.0.1 or 10.64.0.3, not only on [::1]')
   expect(textOf(true, 'refused', false)).toContain('listens on this port')
   expect(textOf(false, 'timeout')).toContain('Check the firewall of eu, and with postern status its CLI')
   expect(textOf(true, 'timeout')).toContain('Check its address, its port and its firewall')

@@ -100,8 +100,12 @@ function liveState(family: 4 | 6 | undefined): EdgeState {
 function textOf(trouble: BackendTrouble, { node, isOnNode }: ServiceScope): string {
   if (!isOnNode || node.isLocal) return TROUBLES[trouble]
   const { name, address } = node
-  if (trouble === 'refused' && node.usesFile)
-    return `The service refused the connection. Check that it is running and listens on ${address}, not only on 127.0.0.1.`
+  if (trouble === 'refused') {
+    const places = node.usesFile
+      ? `${address}, not only on 127.0.0.1`
+      : `127.0.0.1 or ${address}, not only on [::1]`
+    return `The service refused the connection. Check that it is running and listens on ${places}.`
+  }
   // The agent drops what the server has not told it to let in.
   if (trouble === 'timeout' && !node.usesFile)
     return `The connection to the service timed out. Check the firewall of ${name}, and with postern status its CLI.`
