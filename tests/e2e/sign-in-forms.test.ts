@@ -151,6 +151,32 @@ describe('the form of an HTTP service', () => {
     await visit.close()
   })
 
+  it('may be the console, which says who comes in and what stays open', async () => {
+    const form = { domain: 'ops.example.com', skipValidation: true, authentication: true }
+    await site.api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
+    const visit = await site.open('/nodes/1')
+    const { page } = visit
+    const dialog = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    const box = dialog.getByLabel('Require Authentication')
+    await choose(page, 'Actions for Console', 'Edit Service')
+    await expect(box).toBeDisabled()
+    await dialog.getByText('Authentication is not enabled for this domain').waitFor()
+    await dialog.getByLabel('Public Domain').fill('ops.example.com')
+    await page.keyboard.press('Escape')
+    await box.check()
+    await dialog
+      .getByText(/the allowed e-mail addresses of ops\.example\.com apply\. Agents connect/)
+      .waitFor()
+    await expect(dialog.getByLabel('Paths to bypass authentication')).toHaveCount(0)
+    await visit.expectAccessible()
+    await save(dialog)
+    await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+    const { json } = await site.api.call('GET', '/api/services/http?domain=ops.example.com')
+    expect(json).toMatchObject([{ system: true, requireAuth: true, skipAuthRoutes: null }])
+    await site.api.call('PATCH', '/api/services/1/http/1', { domain: null, requireAuth: false })
+    await visit.close()
+  })
+
   it('cannot lose the sign-in of its domain', async () => {
     const visit = await site.open('/domains')
     const { page } = visit

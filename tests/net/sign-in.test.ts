@@ -182,6 +182,38 @@ test('an e-mail that is taken away loses access, with an open WebSocket', async 
   await page.context().close()
 }, 120_000)
 
+test('the console asks for a sign-in of its own, and leaves agents and its own host alone', async () => {
+  const { api } = installation
+  const form = { domain: 'ops.example.com', skipValidation: true, authentication: true }
+  const { json } = await api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
+  const { id } = json as { id: number }
+  const demand = async (domain: string | null, requireAuth: boolean) => {
+    const { status } = await api.call('PATCH', '/api/services/1/http/1', { domain, requireAuth })
+    expect(status).toBe(200)
+    await isLive()
+  }
+  await demand('ops.example.com', true)
+  const page = await newVisitor()
+  await page.goto('https://203.0.113.1/nodes?x=1')
+  await passIssuer(page, 'ann')
+  await page.waitForURL('https://ops.example.com/login')
+  await page.getByLabel('Username').fill('admin')
+  await page.locator('input[type=password]').fill(installation.env.POSTERN_ADMIN_PASSWORD ?? '')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
+  expect(page.url()).toBe('https://ops.example.com/nodes?x=1')
+  const answer = async (url: string) => await lab.server.must('curl', '-sk', url)
+  expect(await answer('https://203.0.113.1/api/nodes')).toContain('sign_in')
+  for (const open of ['https://203.0.113.1/api/agent/config', 'http://127.0.0.1:3000/api/nodes'])
+    expect(JSON.parse(await answer(open))).toMatchObject({ code: 'unauthenticated' })
+  // Whoever is taken off the list meanwhile is out of the open page, too.
+  await api.call('PATCH', `/api/domains/${id}`, { allowedEmails: [] })
+  await page.getByText('You may not come in with this account').waitFor()
+  await demand(null, false)
+  expect(await answer('https://203.0.113.1/api/nodes')).toContain('unauthenticated')
+  await page.context().close()
+}, 120_000)
+
 test('who has signed in goes on while server and edge are away', async () => {
   const page = await newVisitor()
   await signIn(page, '/')

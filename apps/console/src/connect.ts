@@ -18,6 +18,7 @@ export function connect(): ConsoleContext {
     key: session.key,
     now: Date.now,
     onRefused: session.end,
+    onSignIn: () => location.reload(),
     onBadRequest: toast.error,
   })
   return { api, session }

@@ -14,6 +14,8 @@ export const ErrorCode = z.enum([
   // 401: the caller is not known, or name and password do not match.
   'unauthenticated',
   'credentials',
+  // The sign-in in front of a service, which answers instead of it.
+  'sign_in',
   // 403: not this kind of caller, role, origin or host; a known token that was revoked or has expired.
   'kind',
   'role',

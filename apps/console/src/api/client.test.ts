@@ -6,6 +6,7 @@ import { createApi } from './client.ts'
 function apiThatAnswers(response: () => Response | Promise<Response>, token: string | null = 'secret') {
   const fetch = vi.fn<typeof globalThis.fetch>(async () => response())
   const onRefused = vi.fn()
+  const onSignIn = vi.fn()
   const onBadRequest = vi.fn()
   const api = createApi({
     fetch,
@@ -13,9 +14,10 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
     key: () => 'half',
     now: () => 0,
     onRefused,
+    onSignIn,
     onBadRequest,
   })
-  return { api, fetch, onRefused, onBadRequest }
+  return { api, fetch, onRefused, onSignIn, onBadRequest }
 }
 
 const json = (status: number, body: unknown) => () => Response.json(body, { status })
@@ -71,6 +73,17 @@ test.each([401, 403, 429])('%s with a token ends the session', async (status) =>
   await errorOf(api.call(endpoints.me, {}))
   expect(onRefused).toHaveBeenCalledOnce()
 })
+
+test.each(['secret', null])(
+  'without the sign-in in front of it the page is loaded anew, as %s',
+  async (token) => {
+    const { api, onRefused, onSignIn } = apiThatAnswers(json(401, { message: 'no', code: 'sign_in' }), token)
+    await errorOf(api.call(endpoints.me, {}))
+    await errorOf(api.call(endpoints.login, { body: { username: 'a', password: 'b' } }))
+    expect(onSignIn).toHaveBeenCalledTimes(2)
+    expect(onRefused).not.toHaveBeenCalled()
+  },
+)
 
 test('what only the role does not allow leaves the session as it is', async () => {
   const { api, onRefused } = apiThatAnswers(

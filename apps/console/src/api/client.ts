@@ -17,6 +17,8 @@ export interface ApiContext {
   now: () => number
   /** The session is over: the server refused its token. */
   onRefused: () => void
+  /** The sign-in in front of the console is over: only a page can begin it anew. */
+  onSignIn: () => void
   /** A request that the server could not read; `message` is for people. */
   onBadRequest: (message: string) => void
 }
@@ -37,7 +39,8 @@ export function createApi(context: ApiContext) {
     if (response.ok) return response
     const error = await readError(response)
     if (error.status === 400) context.onBadRequest(error.message)
-    if (endpoint.auth !== 'none' && isSessionOver(error, token)) context.onRefused()
+    if (error.code === 'sign_in') context.onSignIn()
+    else if (endpoint.auth !== 'none' && isSessionOver(error, token)) context.onRefused()
     throw error
   }
 

@@ -60,7 +60,7 @@ export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceForm
           disabled={locked}
         />
       }
-      signIn={<ServiceSignInFields form={form} locked={locked} />}
+      signIn={<ServiceSignInFields form={form} isConsole={locked} />}
     />
   )
 }

@@ -79,19 +79,18 @@ async function confirmLast(emails: readonly string[]): Promise<boolean> {
 
 interface ServiceProps<Out> {
   form: UseFormReturn<HttpServiceFormInput, unknown, Out>
-  locked: boolean
+  isConsole: boolean
 }
 
 /** Whether visitors of a service sign in, and what they reach without. */
-export function ServiceSignInFields<Out>({ form, locked }: ServiceProps<Out>) {
+export function ServiceSignInFields<Out>({ form, isConsole }: ServiceProps<Out>) {
   const { control } = form
-  const [domain, requires] = useWatch({ control, name: ['domain', 'requireAuth'] })
+  const [domain, requires, port] = useWatch({ control, name: ['domain', 'requireAuth', 'backendPort'] })
   const name = domain?.trim().toLowerCase() ?? ''
   const hasSignIn = useHasSignIn(domain ?? '')
-  const text =
-    hasSignIn !== false
-      ? `Visitors sign in with OAuth2; the allowed e-mail addresses of ${name} apply.`
-      : MESSAGES.noAuthentication
+  const text = isConsole
+    ? `Whoever opens the console signs in with OAuth2 first; the allowed e-mail addresses of ${name} apply. Agents connect as before, and on the server 127.0.0.1:${port} stays open.`
+    : `Visitors sign in with OAuth2; the allowed e-mail addresses of ${name} apply.`
   return (
     <FormSection legend="Sign-in">
       <div className="fields">
@@ -99,11 +98,11 @@ export function ServiceSignInFields<Out>({ form, locked }: ServiceProps<Out>) {
           control={control}
           name="requireAuth"
           label="Require Authentication"
-          text={locked ? 'The console has a sign-in of its own.' : text}
+          text={hasSignIn !== false ? text : MESSAGES.noAuthentication}
           // What is ticked can always be taken back; that it does not go with the domain is for the server to say.
-          disabled={locked || (hasSignIn === false && !requires)}
+          disabled={hasSignIn === false && !requires}
         />
-        {requires && <BypassField control={control} />}
+        {requires && !isConsole && <BypassField control={control} />}
       </div>
     </FormSection>
   )

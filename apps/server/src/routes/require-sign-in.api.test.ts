@@ -132,11 +132,29 @@ describe('a service', () => {
     expect(await signInOf(id)).toBeDefined()
   })
 
-  it('cannot be the console', async () => {
-    const { domain } = await makeDomain()
-    const answer = await client.patch('/api/services/1/http/1', { domain, requireAuth: true })
-    expect(answer.statusCode).toBe(422)
-    expect(errorsOf(answer)).toMatchObject([{ field: 'requireAuth' }])
+  it('may be the console, wholly, at a domain with sign-in', async () => {
+    const { id, domain } = await makeDomain()
+    const plain = await makeDomain({ authentication: false })
+    const save = (form: object) => client.patch('/api/services/1/http/1', form)
+    for (const to of [null, plain.domain])
+      expect(errorsOf(await save({ domain: to, requireAuth: true }))).toMatchObject([
+        { field: 'requireAuth' },
+      ])
+    const answer = await save({ domain, requireAuth: true })
+    expect(answer.json()).toMatchObject({ domain, requireAuth: true, skipAuthRoutes: null })
+    const route = (await state()).routes.find(({ system }) => system)
+    expect(route).toMatchObject({ domain, signIn: { paths: [], expressions: [] } })
+    expect(errorsOf(await save({ skipAuthRoutes: '/api' }))).toMatchObject([{ field: 'skipAuthRoutes' }])
+    expect(errorsOf(await save({ domain: null }))).toMatchObject([{ field: 'requireAuth' }])
+    const off = await client.patch(`/api/domains/${id}`, { authentication: false, allowedEmails: [] })
+    expect(errorsOf(off)).toMatchObject([{ message: expect.stringContaining('“Console”') }])
+    // From its other addresses a page is led there.
+    const begin = (to: string, host = '127.0.0.1') =>
+      server.call({ method: 'GET', url: `/.postern/sign-in?to=${encodeURIComponent(to)}`, headers: { host } })
+    expect((await begin('/nodes?x=1')).headers.location).toBe(`https://${domain}/nodes?x=1`)
+    expect((await begin('//evil.example')).headers.location).toMatch(`https://${domain}/`)
+    expect((await save({ domain: null, requireAuth: false })).statusCode).toBe(200)
+    expect((await begin('/')).statusCode).toBe(404)
   })
 
   it.each([

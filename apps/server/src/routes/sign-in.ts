@@ -15,6 +15,8 @@ export function signInRoutes(app: FastifyInstance): void {
   const atDomain = (path: string, handle: Handler) =>
     app.get(path, async (request, reply) => {
       const domain = await flow.findDomain(request.hostname)
+      const step = domain ? undefined : await flow.leadToConsole(queryOf(request))
+      if (step) return answer(reply, step)
       if (!domain) throw new NotFoundError('Page')
       return answer(reply, await handle(domain, cookiesOf(request), queryOf(request), request.ip))
     })

@@ -150,6 +150,7 @@ export function renderRouting(paths: HaproxyPaths): string {
   acl has_body req.fhdr(transfer-encoding) -m found
   acl is_short path,length le ${MAX_ODD_PATH}
   http-request set-var(txn.site) var(sess.site)
+  http-request set-var(txn.host) var(sess.host)
   http-request lua.compare_spellings if is_odd is_short
   ${renderReturn(paths, 'unknown')} unless { var(txn.route) -m found }
   http-request set-log-level info

@@ -36,7 +36,7 @@ export function renderSession(paths: HaproxyPaths): string {
   http-request set-var(txn.home) ${find('m', 'txn.entry')} if is_sealed
   http-request set-var(txn.now) date if is_sealed
   http-request set-var(txn.left) var(txn.session),jwt_payload_query('$.exp','int'),sub(txn.now) if is_sealed
-  http-request set-var(txn.member) var(txn.entry) if is_sealed { var(txn.home),strcmp(txn.site) eq 0 } { var(txn.left) -m int gt 0 } { var(txn.left) -m int le ${SIGN_IN.sessionSeconds + 60} }
+  http-request set-var(txn.member) var(txn.entry) if is_sealed { var(txn.home),strcmp(txn.host) eq 0 } { var(txn.left) -m int gt 0 } { var(txn.left) -m int le ${SIGN_IN.sessionSeconds + 60} }
   http-request set-var(txn.email) var(txn.session),jwt_payload_query('$.email') if is_signed_in
   http-request set-var(txn.identity) var(txn.session),jwt_payload_query('$.identity') if is_signed_in
   http-request lua.find_bypass if is_guarded !is_signed_in has_list !is_odd
@@ -67,7 +67,7 @@ export function renderSignIn(): string {
   http-request set-var(txn.wanted) str(/) if is_guarded
   http-request set-var(txn.wanted) pathq if is_guarded { pathq,length le ${MAX_WANTED} }
 ${go(paths.begin, 'is_refused METH_GET accepts_pages !is_script')}
-  http-request return status 401 content-type application/json string '{"message":"Sign in first","code":"unauthenticated"}' hdr cache-control no-store if is_refused
+  http-request return status 401 content-type application/json string '{"message":"Sign in first","code":"sign_in"}' hdr cache-control no-store if is_refused
 ${go(paths.renew, 'is_guarded is_signed_in is_renewable METH_GET accepts_pages !is_script { nbsrv(server_up) gt 0 }')}`
 }
 

@@ -20,7 +20,7 @@ export const http: ServiceKind<HttpServiceForm, HttpService> = {
     const taken = await findTakenPath(db, form, before?.id)
     if (before?.system)
       return {
-        invalid: findLockedChanges(httpFormOf(before), form),
+        invalid: [...findLockedChanges(httpFormOf(before), form), ...unguarded],
         taken: [...taken, ...(await findInConsolesWay(db, form, before.id))],
       }
     const message = await findPathProblem(context, db, form)
@@ -108,11 +108,10 @@ const LOCKED = [
   'backendProto',
   'backendHost',
   'backendPort',
-  'requireAuth',
   'skipAuthRoutes',
 ] as const
 
-/** Of the console's own service only the domain and the IP lists can be changed. */
+/** Of the console's own service only the domain, the IP lists and whether visitors sign in can be changed. */
 function findLockedChanges(
   before: ReturnType<typeof httpFormOf>,
   after: Partial<HttpServiceForm>,

@@ -59,6 +59,8 @@ const Ticket = z.object({
 /** The steps of a sign-in in front of services. `cookies` are those of the request, `address` is the visitor's. */
 export interface Flow {
   findDomain(host: string): Promise<GuardedDomain | undefined>
+  /** From another address of the console to the domain where it asks for a sign-in, if it does. */
+  leadToConsole(query: { to?: string }): Promise<Step | undefined>
   begin(domain: GuardedDomain, cookies: Cookies, query: { to?: string; account?: string }): Promise<Step>
   /** At the console's host. @param search of the address to which the provider has sent the visitor */
   callback(search: string): Promise<Step>
@@ -130,6 +132,17 @@ export function createFlow(context: FlowParts): Flow {
         .where('domain', '=', host.toLowerCase())
         .where('authentication', '=', 1)
         .executeTakeFirst()
+    },
+
+    async leadToConsole({ to }) {
+      const found = await db
+        .selectFrom('services')
+        .innerJoin('domains', 'domains.id', 'services.domain_id')
+        .select('domain')
+        .where('system', '=', 1)
+        .where('require_auth', '=', 1)
+        .executeTakeFirst()
+      return found && { kind: 'go', to: addressOf(found.domain, wantedOf(to)), cookies: [] }
     },
 
     async begin(domain, cookies, { to, account }) {

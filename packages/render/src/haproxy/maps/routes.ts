@@ -25,7 +25,7 @@ export const FLAGS = {
 } as const
 
 /**
- * Agents must reach the server, and what they trust it by, also when the console's IP list does not name them; and so
+ * Agents must reach the server, and what they trust it by, also where the console's IP list or sign-in keeps them out; and so
  * must visitors of services who come back from the provider that signs them in.
  */
 const OPEN_PATHS = ['/api/agent', '/install', '/.postern']
@@ -67,10 +67,15 @@ function findProblem(
   const isClean = lines.every(([key, value]) => LINE.test(key) && LINE.test(value))
   const shape = isPortRoute(route) ? PortRoute : Route
   if (!isClean || !shape.safeParse(route).success) return 'The service is malformed'
-  if (isGuarded(route) && (isSystem(route) || hostOf(route, around.publicHost) === OWN_HOST))
+  if (isGuarded(route) && !canAskWho(route, around))
     return 'Only a service with a domain of its own can require sign-in'
   if (!isBeside || isPortRoute(route) || !isReservedPath(route.path)) return undefined
   return `${route.path} belongs to the console at this host. Give the service another path or domain.`
+}
+
+/** Who has signed in at a domain is known there alone. The public host is the console's, which has it to itself. */
+function canAskWho(route: ResolvedHttpRoute, { publicHost }: Around): boolean {
+  return route.domain !== null && (route.system || hostOf(route, publicHost) !== OWN_HOST)
 }
 
 function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): [string, string][] {
@@ -79,7 +84,7 @@ function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): 
   return hostsOf(route, around.publicHost).flatMap((host): [string, string][] => {
     const line: [string, string] = [keyOf(host, route.path), fieldsOf(route, flags, name)]
     if (!route.system) return [line]
-    const open = fieldsOf(route, flags + FLAGS.agent, '')
+    const open = fieldsOf(route, FLAGS.console + FLAGS.agent, '')
     return [line, ...OPEN_PATHS.map((path): [string, string] => [keyOf(host, path), open])]
   })
 }
@@ -110,7 +115,7 @@ function isGuarded(route: ResolvedRoute): route is ResolvedHttpRoute {
 }
 
 function flagsOf(route: ResolvedRoute, { isBeside }: Around): string {
-  if (isSystem(route)) return FLAGS.console
+  if (isSystem(route)) return FLAGS.console + (isGuarded(route) ? FLAGS.guarded : '')
   const flags: [string, boolean][] = [
     [FLAGS.guarded, isGuarded(route)],
     [FLAGS.disabled, !route.enabled],

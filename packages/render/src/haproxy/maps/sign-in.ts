@@ -69,8 +69,10 @@ function renderJwks(keys: Keys['identityKeys']): string {
   return JSON.stringify({ keys: keys.map(({ id, x, y }) => ({ ...common, kid: id, x, y })) })
 }
 
-/** To the server, as the console's own route has it, but for everybody: the service's list of addresses is not asked. */
+/** To the server, as the console's own route has it, but for everybody: neither its list nor its sign-in is asked. */
 function serverRoute(routes: ReadonlyMap<string, string>): string | undefined {
   const [id, node, address, port, flags = ''] = routes.get(`${OWN_HOST}/`)?.split('|') ?? []
-  return flags.includes(FLAGS.console) ? [id, node, address, port, FLAGS.console, ''].join('|') : undefined
+  return flags.includes(FLAGS.console)
+    ? [id, node, address, port, FLAGS.console + FLAGS.agent, ''].join('|')
+    : undefined
 }

@@ -97,7 +97,7 @@ describe('a visitor without a session', () => {
   ])('gets 401 as JSON with %s', async (_, method, headers) => {
     const answer = await visit({ port: lab.httpsPort, host: HOST, path: '/', method, headers })
     expect(answer.status).toBe(401)
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'unauthenticated' })
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'sign_in' })
     expect(upstream.seen).toEqual([])
   })
 
