@@ -18,6 +18,8 @@ const scenes: Scene[] = [
   { name: 'login', path: () => '/login', signedIn: false, shows: 'Sign in' },
   { name: 'home', path: () => '/', shows: 'Create Node' },
   { name: 'nodes', path: () => '/nodes', shows: 'office' },
+  { name: 'palette', path: () => '/nodes', act: openPalette, shows: 'Expose HTTP on office' },
+  { name: 'shortcuts', path: () => '/nodes', act: openShortcuts, shows: 'Go from row to row' },
   { name: 'node', path: () => `/nodes/${office}`, shows: 'grafana' },
   { name: 'domains', path: () => '/domains', act: showPending, shows: 'the authority is checking' },
   { name: 'domain-services', path: () => '/domains', act: openServices, shows: 'Proxy -> 192.168.7.31:3000' },
@@ -148,6 +150,16 @@ function logLine(index: number): string {
 async function showPending(page: Page): Promise<void> {
   await showStep(page, 'grafana.example.com', 'validating')
   await page.reload()
+}
+
+async function openPalette(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Search and commands' }).click()
+  await page.getByRole('combobox', { name: 'Search and commands' }).fill('off')
+}
+
+async function openShortcuts(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'office' }).waitFor()
+  await page.keyboard.press('?')
 }
 
 async function openDomainForm(page: Page): Promise<void> {

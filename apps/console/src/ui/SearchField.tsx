@@ -1,6 +1,7 @@
-import { Search } from 'lucide-react'
+import { Search, X } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { SEARCH_DELAY } from '../util/constants.ts'
+import { IconButton } from './Button.tsx'
 import './TextInput.css'
 import './SearchField.css'
 
@@ -15,6 +16,7 @@ export interface SearchFieldProps {
 export function SearchField({ label, placeholder, value, onSearch }: SearchFieldProps) {
   const [text, setText] = useState(value)
   const sent = useRef(value)
+  const field = useRef<HTMLInputElement>(null)
   const send = useEffectEvent((next: string) => {
     if (next === sent.current) return
     sent.current = next
@@ -44,7 +46,9 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
       >
         <Search className="ic" />
         <input
+          ref={field}
           className="input"
+          aria-keyshortcuts="/"
           type="search"
           aria-label={label}
           placeholder={placeholder}
@@ -52,6 +56,20 @@ export function SearchField({ label, placeholder, value, onSearch }: SearchField
           maxLength={253}
           onChange={(event) => setText(event.target.value)}
         />
+        {text === '' ? (
+          <kbd>/</kbd>
+        ) : (
+          <IconButton
+            size="sm"
+            label="Clear text"
+            icon={X}
+            onClick={() => {
+              setText('')
+              send('')
+              field.current?.focus()
+            }}
+          />
+        )}
       </form>
     </search>
   )

@@ -2,6 +2,8 @@
 export const TOAST_DURATION = 6000
 export const COPIED_DURATION = 2000
 export const SEARCH_DELAY = 300
+/** The palette answers while a person types. */
+export const FIND_DELAY = 100
 export const AUTOCOMPLETE_CLOSE_DELAY = 150
 export const TOOLTIP_DELAY = 250
 /** For the way of the pointer from the trigger to the words. */

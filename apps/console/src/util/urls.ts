@@ -37,6 +37,11 @@ export const routePaths = {
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
 } as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
 
+/** The page of a domain is its row in the list. */
+export function domainRowUrl(domain: string): string {
+  return `${urls.domains()}?search=${encodeURIComponent(domain)}`
+}
+
 /** Where visitors find a domain: every one is served at the https port of the installation itself. */
 export function domainUrl(domain: string, publicUrl: string | undefined): string {
   const port = publicUrl ? URL.parse(publicUrl)?.port : ''

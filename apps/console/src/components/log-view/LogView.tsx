@@ -3,15 +3,16 @@ import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
 import type { ServiceType } from '@postern/contract/services'
 import { ArrowDown } from 'lucide-react'
-import { Fragment, memo, type ReactNode, useState } from 'react'
+import { memo, type ReactNode, useState } from 'react'
 import { useStream } from '../../api/stream.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Marked } from '../../ui/Marked.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { saveFile } from '../../util/save-file.ts'
 import { LiveMark } from '../LiveMark.tsx'
 import { LogTools } from './LogTools.tsx'
-import { type LogLine, splitMatches } from './log-lines.ts'
+import type { LogLine } from './log-lines.ts'
 import { type Follow, type LogViewState, useFollow, useLogLines, useLogView } from './use-log-view.ts'
 import './LogView.css'
 
@@ -177,15 +178,3 @@ export const LogRow = memo(function LogRow({ line, match }: { line: LogLine; mat
     </div>
   )
 })
-
-function Marked({ text, match }: { text: string; match: string }) {
-  return splitMatches(text, match).map((part, index) =>
-    index % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
-      <mark key={index}>{part}</mark>
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
-      <Fragment key={index}>{part}</Fragment>
-    ),
-  )
-}

@@ -6,7 +6,6 @@ import {
   EMPTY_BUFFER,
   filterLines,
   parseLogLine,
-  splitMatches,
   toggleLevel,
 } from './log-lines.ts'
 
@@ -47,17 +46,6 @@ describe('parseLogLine', () => {
       time: '',
       rest: 'no time here',
     })
-  })
-})
-
-describe('splitMatches', () => {
-  it('puts every match at an odd place and loses nothing', () => {
-    expect(splitMatches('GET /Api/api', 'API')).toEqual(['GET /', 'Api', '/', 'api', ''])
-    expect(splitMatches('none', 'api')).toEqual(['none'])
-    expect(splitMatches('all', '')).toEqual(['all'])
-  })
-  it('marks nothing where lowering changes the length', () => {
-    expect(splitMatches('İapi', 'api')).toEqual(['İapi'])
   })
 })
 

@@ -1,9 +1,10 @@
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Outlet, ScrollRestoration, useLocation } from 'react-router'
 import { useSession } from '../../api/context.ts'
 import { useHints } from '../../api/use-hints.ts'
 import { CrumbSlot } from '../../components/Page.tsx'
+import type { Opened } from '../../components/palette/PaletteLayer.tsx'
 import { loadForms } from '../../forms/dialogs.ts'
 import { useSidebarExpanded } from '../../stores/preference.ts'
 import { ConfirmHost, loadConfirm } from '../../ui/ConfirmHost.tsx'
@@ -11,9 +12,12 @@ import { confirmStore } from '../../ui/confirm.ts'
 import { loadMenus } from '../../ui/Menu.tsx'
 import { loadTooltips } from '../../ui/Tooltip.tsx'
 import { PRELOAD_DELAY } from '../../util/constants.ts'
+import { loadPalette, PaletteHost } from './PaletteHost.tsx'
 import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
 import { TopBar } from './TopBar.tsx'
+import { useHeadingFocus } from './use-heading-focus.ts'
+import { useShortcuts } from './use-shortcuts.ts'
 import './Layout.css'
 
 /** Sidebar, top bar and the page between them. */
@@ -22,7 +26,9 @@ export function Layout({ children }: { children: ReactNode }) {
   const [slot, setSlot] = useState<HTMLElement | null>(null)
   const drawer = useDrawer()
   const hints = useHints()
-  useFocusOnNavigation()
+  const [opened, setOpened] = useState<Opened>(null)
+  useShortcuts(setOpened)
+  useHeadingFocus()
   useCancelConfirmOnLeave()
   usePreload()
   return (
@@ -39,12 +45,18 @@ export function Layout({ children }: { children: ReactNode }) {
         {/* The key for closing is Escape; this is only the pointer's way. */}
         <div className="drawer-scrim" onPointerDown={drawer.close} />
         <div className="col" inert={drawer.isOpen}>
-          <TopBar drawerOpen={drawer.isOpen} onDrawer={drawer.open} crumbSlot={setSlot} />
+          <TopBar
+            drawerOpen={drawer.isOpen}
+            onDrawer={drawer.open}
+            onFind={() => setOpened('palette')}
+            crumbSlot={setSlot}
+          />
           <PlatformBanners />
           {children}
         </div>
       </div>
       <ScrollRestoration />
+      <PaletteHost opened={opened} onOpen={setOpened} />
       <ConfirmHost />
     </CrumbSlot>
   )
@@ -55,17 +67,6 @@ function useCancelConfirmOnLeave(): void {
   const { pathname } = useLocation()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is what ends them
   useEffect(() => () => confirmStore.get()?.answer(false), [pathname])
-}
-
-/** After a click on a link the keyboard and a screen reader start at the new page, not at the top. */
-function useFocusOnNavigation(): void {
-  const { pathname } = useLocation()
-  const last = useRef(pathname)
-  useEffect(() => {
-    if (last.current === pathname) return
-    last.current = pathname
-    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
-  }, [pathname])
 }
 
 /**
@@ -123,8 +124,8 @@ function useDrawer() {
 function usePreload(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
-      Promise.all([loadMenus(), loadTooltips(), loadConfirm(), loadForms()]).catch((error: unknown) =>
-        console.warn('Menus and forms could not be loaded yet', error),
+      Promise.all([loadMenus(), loadTooltips(), loadConfirm(), loadForms(), loadPalette()]).catch(
+        (error: unknown) => console.warn('Menus and forms could not be loaded yet', error),
       )
     }, PRELOAD_DELAY)
     return () => clearTimeout(timer)

@@ -1,21 +1,21 @@
-import { endpoints } from '@postern/contract/endpoints'
-import { useMutation } from '@tanstack/react-query'
 import { BookOpen, CircleHelp, CodeXml, LogOut, Mail, Menu as MenuIcon } from 'lucide-react'
-import { useApi, useSession } from '../../api/context.ts'
 import { useConfig } from '../../api/queries.ts'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
+import { useSignOut } from '../../components/use-sign-out.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { serverUrls } from '../../util/urls.ts'
+import { FindButton } from './FindButton.tsx'
 import './TopBar.css'
 
 interface Props {
   drawerOpen: boolean
   onDrawer: () => void
+  onFind: () => void
   crumbSlot: (element: HTMLElement | null) => void
 }
 
-export function TopBar({ drawerOpen, onDrawer, crumbSlot }: Props) {
+export function TopBar({ drawerOpen, onDrawer, onFind, crumbSlot }: Props) {
   const config = useConfig()
   const repository = config.data?.repositoryUrl
   return (
@@ -31,6 +31,7 @@ export function TopBar({ drawerOpen, onDrawer, crumbSlot }: Props) {
       <div className="crumb-slot" ref={crumbSlot} />
       <p className="crumbs host mono">{location.host}</p>
       <div className="bar-end">
+        <FindButton onClick={onFind} />
         {repository && (
           <a
             className="btn ghost icon wide-only"
@@ -64,14 +65,7 @@ function HelpMenu({ contactUrl }: { contactUrl: string | null | undefined }) {
 }
 
 function SignOut() {
-  const api = useApi()
-  const session = useSession()
-  const signOut = useMutation({
-    mutationFn: () => api.call(endpoints.logout, {}),
-    // Also when the server could not be told: this browser must forget the token in any case.
-    onSettled: () => session.end(),
-    onError: (error) => console.error('The server could not be told about the sign-out', error),
-  })
+  const signOut = useSignOut()
   return (
     <IconButton label="Sign out" icon={LogOut} busy={signOut.isPending} onClick={() => signOut.mutate()} />
   )

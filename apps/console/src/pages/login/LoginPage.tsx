@@ -7,6 +7,7 @@ import { Glyph } from '../../components/Glyph.tsx'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
 import { TextField } from '../../forms/TextField.tsx'
 import { useFormShell } from '../../forms/use-form-shell.ts'
+import { markArrival } from '../../stores/arrival.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { serverUrls } from '../../util/urls.ts'
@@ -95,6 +96,7 @@ function LoginForm() {
 
 /** Never settles: the button stays busy until the next page takes over. */
 function leaveFor(path: string): Promise<never> {
+  markArrival()
   location.replace(path)
   return new Promise(() => {})
 }

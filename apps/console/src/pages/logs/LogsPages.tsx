@@ -10,7 +10,7 @@ import { LogSkeleton, LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
 import { PublicAccess } from '../../components/service-card/ServiceFacts.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
-import { urls } from '../../util/urls.ts'
+import { domainRowUrl, urls } from '../../util/urls.ts'
 
 /** The requests to all services of a domain, live. */
 export function DomainLogsPage() {
@@ -22,8 +22,7 @@ export function DomainLogsPage() {
       className="fill"
       crumbs={[
         { text: 'Domains', to: urls.domains() },
-        // The page of a domain is its row in the list.
-        { text: domain, mono: true, to: `${urls.domains()}?search=${encodeURIComponent(domain)}` },
+        { text: domain, mono: true, to: domainRowUrl(domain) },
         { text: 'Real Time Logs' },
       ]}
     >

@@ -1,0 +1,33 @@
+import { InfoDialog } from '../../ui/Dialog.tsx'
+import { MODIFIER } from '../../util/modifier.ts'
+import './Palette.css'
+
+const SHORTCUTS = [
+  { keys: [MODIFIER, 'K'], does: 'Search for anything and run commands' },
+  { keys: ['/'], does: 'Search this page' },
+  { keys: ['?'], does: 'Show these shortcuts' },
+  { keys: ['\u2191', '\u2193'], does: 'Go from row to row' },
+  { keys: ['\u2190', '\u2192'], does: 'Go to the links and the menu of a row' },
+  { keys: ['Enter'], does: 'Open a row' },
+  { keys: ['Esc'], does: 'Close what is open' },
+] as const
+
+/** What the keyboard does on every page. */
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <InfoDialog title="Keyboard shortcuts" size="s" closeText="Close" onClose={onClose}>
+      <dl className="keys">
+        {SHORTCUTS.map(({ keys, does }) => (
+          <div key={does}>
+            <dt>{does}</dt>
+            <dd>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </InfoDialog>
+  )
+}

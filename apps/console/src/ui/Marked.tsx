@@ -1,0 +1,15 @@
+import { Fragment } from 'react'
+import { splitMatches } from '../util/matches.ts'
+
+/** A text in which what a person looks for is marked. */
+export function Marked({ text, match }: { text: string; match: string }) {
+  return splitMatches(text, match).map((part, index) =>
+    index % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <mark key={index}>{part}</mark>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <Fragment key={index}>{part}</Fragment>
+    ),
+  )
+}
