@@ -65,7 +65,11 @@ export async function showStep(page: Page, name: string, step: OrderStep): Promi
     const list = (await response.json()) as ListPage<Domain>
     for (const { domain, certificate } of list.data)
       if (domain === name)
-        Object.assign(certificate, { status: 'pending', kind: 'self-signed', step, problem: null })
+        Object.assign(certificate, {
+          ...{ status: 'pending', kind: 'self-signed', step, problem: null },
+          // The order does not wait for anything else.
+          nextTryAt: null,
+        })
     await route.fulfill({ response, json: list })
   })
 }

@@ -76,6 +76,7 @@ describe('the nodes', () => {
       /^status$/i,
       'Name',
       'Type',
+      'Services',
       'Latest Handshake',
       'Received (KB)',
       'Transmitted (KB)',
