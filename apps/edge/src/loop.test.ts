@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EdgeReport } from '@postern/contract/edge'
+import type { EdgeReport, PartState } from '@postern/contract/edge'
 import { parseSettings } from '@postern/contract/settings'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -39,6 +39,22 @@ test('no timer is between a hint and the report that it is applied, also after a
   await reports.until(revision)
 })
 
+test('a part that fails holds back no other', async () => {
+  let nftables: PartState = { state: 'failed', detail: 'no room' }
+  let revision = 7
+  const reports = reportsOf(() => ({ ...makeState(), revision }), { nftables: () => nftables })
+  await loop.start()
+  await reports.until(0, (report) => report.inForce.haproxy === 7)
+  expect(reports.last()).toMatchObject({
+    ...{ wanted: 7, applied: 0, inForce: { haproxy: 7, wireguard: 7, nftables: 0 } },
+    dataPlane: { haproxy: OK, wireguard: OK, nftables },
+  })
+  nftables = OK
+  loop.hint(++revision)
+  await reports.until(8)
+  expect(reports.last()?.inForce).toEqual({ haproxy: 8, wireguard: 8, nftables: 8 })
+})
+
 test('a first start waits for a server that takes its time, and reports nothing meanwhile', async () => {
   const answer = Promise.withResolvers<ReturnType<typeof makeState>>()
   const onReady = vi.fn()
@@ -64,7 +80,10 @@ const OK = { state: 'ok', detail: '' } as const
 /** Makes the loop, of parts that take no time. */
 function reportsOf(
   state: () => ReturnType<typeof makeState> | Promise<ReturnType<typeof makeState>>,
-  { onReady = () => undefined }: Partial<Pick<LoopOptions, 'onReady'>> = {},
+  {
+    onReady = () => undefined,
+    nftables = () => OK,
+  }: Partial<Pick<LoopOptions, 'onReady'>> & { nftables?: () => PartState } = {},
 ) {
   const driver = {
     apply: async () => ({ part: OK, problems: [] }),
@@ -74,7 +93,7 @@ function reportsOf(
   }
   const names = makeFakeNames()
   const reports = new EventTarget()
-  let applied = 0
+  let last: EdgeReport | undefined
   let count = 0
   loop = new Loop({
     settings: parseSettings({}),
@@ -86,7 +105,11 @@ function reportsOf(
       heldPorts: () => [],
     },
     wireguard: driver,
-    nftables: { ...driver, readCounts: async () => undefined },
+    nftables: {
+      ...driver,
+      apply: async () => ({ part: nftables(), problems: [] }),
+      readCounts: async () => undefined,
+    },
     names,
     targets: createTargetFinder(names),
     observeMachine: () => ({ ownNetworks: [], ownPorts: [] }),
@@ -95,7 +118,7 @@ function reportsOf(
     onRoutes: () => undefined,
     fetchState: async () => answerOf(await state()),
     report(report: EdgeReport) {
-      applied = report.applied
+      last = report
       count++
       reports.dispatchEvent(new Event('report'))
     },
@@ -107,10 +130,11 @@ function reportsOf(
   })
   return {
     count: () => count,
-    async until(wanted: number) {
-      while (applied < wanted)
+    last: () => last,
+    async until(wanted: number, isIt = (report: EdgeReport) => report.applied >= wanted) {
+      while (!last || !isIt(last))
         await new Promise((resolve) => reports.addEventListener('report', resolve, { once: true }))
-      expect(applied).toBe(wanted)
+      expect(last.applied).toBe(wanted)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { DataPlane, EdgeReport, PartState, PortFacts, Problem } from '@postern/contract/edge'
+import type { DataPlane, EdgeReport, InForce, PartState, PortFacts, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { Settings } from '@postern/contract/settings'
 import { createBackoff } from '@postern/host/backoff'
@@ -6,7 +6,7 @@ import { messageOf } from '@postern/host/errors'
 import { type HeldState, readAnswer, StateError } from './held-state.ts'
 import { assertKnown } from './known-server.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
-import { type Outcome, type ReconcileParts, reconcile, tidy } from './reconcile.ts'
+import { type HaproxyOutcome, type Outcome, type ReconcileParts, reconcile, tidy } from './reconcile.ts'
 import { createSingleFlight } from './single-flight.ts'
 
 export interface LoopOptions extends ReconcileParts {
@@ -32,6 +32,7 @@ const HAPROXY_CHECK_EVERY = 500
 const UNCHANGED_CHECKS = 12
 /** For the very first start, where the server is being started too; a busy machine takes its time for that. */
 const READY_WITHIN = 30_000
+const PARTS = ['haproxy', 'wireguard', 'nftables'] as const
 const RETRY = { first: 250, most: 5000 }
 
 /** Fetches the state, makes this machine equal to it, reports, and saves it: one of each at a time, the newest wins. */
@@ -50,7 +51,7 @@ export class Loop {
   /** Why the server's last answer was not taken at all. */
   #refusal: string | undefined
   #wanted = 0
-  #applied = 0
+  readonly #inForce: InForce = { haproxy: 0, wireguard: 0, nftables: 0 }
   #outcome: Outcome | undefined
   /** What the tunnel and the firewall were made from, while they need not be checked again. */
   #madeFrom: Pick<HeldState, 'settings' | 'peers'> | undefined
@@ -164,19 +165,37 @@ export class Loop {
     if (!state) return
     const isFull = this.#fullCheckDue
     this.#fullCheckDue = false
-    const hasDrifted = isFull && (await this.#mayHaveDrifted())
+    const hasDrifted = isFull && (this.#haveFailed() || (await this.#mayHaveDrifted()))
     const tunnelAndFirewall = hasDrifted ? undefined : this.#keptTunnelAndFirewall(state)
-    const outcome = await reconcile(this.#options, state, { tunnelAndFirewall, isQuick: !isFull })
+    const onAhead = (haproxy: HaproxyOutcome) => this.#tellAhead(state.revision, haproxy)
+    const scope = { tunnelAndFirewall, isQuick: !isFull, onAhead }
+    const outcome = await reconcile(this.#options, state, scope)
     this.#logParts(outcome.dataPlane)
     this.#outcome = outcome
-    const { wireguard, nftables } = outcome.dataPlane
-    this.#madeFrom = wireguard.state === 'ok' && nftables.state === 'ok' ? state : undefined
-    if (outcome.isApplied) this.#applied = state.revision
+    this.#madeFrom = state
+    for (const part of PARTS) if (outcome.isInForce[part]) this.#inForce[part] = state.revision
     this.#report()
     this.#becomeReady()
     if (outcome.needsAnotherApply) this.#applying.trigger()
     // A newer state does not wait for the disk; the next full check saves in any case.
     if (this.#state === state || isFull) await this.#save(state)
+  }
+
+  /** While tunnel and firewall still take their time. */
+  #tellAhead(revision: number, { part, problems, isInForce }: HaproxyOutcome): void {
+    const outcome = this.#outcome
+    if (!outcome) return
+    const dataPlane = { ...outcome.dataPlane, haproxy: part }
+    this.#logParts(dataPlane)
+    this.#outcome = { ...outcome, dataPlane, problems: { ...outcome.problems, haproxy: problems } }
+    if (isInForce) this.#inForce.haproxy = revision
+    this.#report()
+  }
+
+  /** What fails is tried again with every full check, and not with each change, which would wait for it. */
+  #haveFailed(): boolean {
+    const { wireguard, nftables } = this.#outcome?.dataPlane ?? {}
+    return wireguard?.state !== 'ok' || nftables?.state !== 'ok'
   }
 
   /** Whether tunnel or firewall may differ from how the last apply left them. */
@@ -230,10 +249,12 @@ export class Loop {
     if (!dataPlane) return
     const refused: Problem[] = this.#refusal ? [{ scope: { kind: 'edge' }, message: this.#refusal }] : []
     const observed = this.#options.observerProblems()
+    const found = Object.values(this.#outcome?.problems ?? {}).flat()
     this.#options.report({
       wanted: this.#wanted,
-      applied: this.#applied,
-      problems: tidy([...refused, ...observed, ...this.#unread, ...(this.#outcome?.problems ?? [])]),
+      applied: Math.min(...Object.values(this.#inForce)),
+      inForce: { ...this.#inForce },
+      problems: tidy([...refused, ...observed, ...this.#unread, ...found]),
       dataPlane,
       ports: this.#portFacts(),
     })
@@ -258,7 +279,7 @@ export class Loop {
   /** A part that comes and goes is logged once each time, not with every check. @returns whether anything differs */
   #logParts(after: DataPlane): boolean {
     const before = this.#outcome?.dataPlane
-    const changed = (['haproxy', 'wireguard', 'nftables'] as const).filter(
+    const changed = PARTS.filter(
       (name) => before?.[name].state !== after[name].state || before[name].detail !== after[name].detail,
     )
     for (const name of changed) {

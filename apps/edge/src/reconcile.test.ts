@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { holdState, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
 import { makeUdpRoute } from '../test/udp-lab.ts'
 import type { PartResult } from './drivers/part.ts'
-import { type ReconcileParts, reconcile } from './reconcile.ts'
+import { type HaproxyOutcome, type ReconcileParts, reconcile } from './reconcile.ts'
 import { createTargetFinder } from './targets.ts'
 
-const FULL = { tunnelAndFirewall: undefined, isQuick: false }
+const FULL = { tunnelAndFirewall: undefined, isQuick: false, onAhead: () => undefined }
 
 it('leads visitors away from a peer before the tunnel lets go of it', async () => {
   const order: string[] = []
@@ -30,7 +30,7 @@ it('tells the firewall of a UDP service that changes, not the tunnel, and of not
     holdState(makeState({ ports: [{ ...udp, backend: { host: null, port } }] }))
   const first = await reconcile(parts, stateOf(53), FULL)
   order.length = 0
-  const scope = { tunnelAndFirewall: first.tunnelAndFirewall, isQuick: true }
+  const scope = { ...FULL, tunnelAndFirewall: first.tunnelAndFirewall, isQuick: true }
   const second = await reconcile(parts, stateOf(54), scope)
   expect(order.sort()).toEqual(['haproxy', 'nftables'])
   order.length = 0
@@ -41,6 +41,23 @@ it('tells the firewall of a UDP service that changes, not the tunnel, and of not
   expect(order).toEqual(['haproxy'])
 })
 
+it('says that HAProxy is done when the tunnel takes its time', async () => {
+  const parts = partsThatRecord([], 0)
+  const tunnel = Promise.withResolvers<PartResult>()
+  parts.wireguard.apply = () => tunnel.promise
+  const ahead = Promise.withResolvers<HaproxyOutcome>()
+  const outcome = reconcile(parts, holdState(makeState()), { ...FULL, onAhead: ahead.resolve })
+  expect(await ahead.promise).toMatchObject({ isInForce: true, problems: [] })
+  tunnel.resolve({ part: { state: 'failed', detail: 'slow' }, problems: [] })
+  expect((await outcome).isInForce).toEqual({ haproxy: true, wireguard: false, nftables: true })
+})
+
+it('says it once when the tunnel is quick', async () => {
+  const onAhead = vi.fn()
+  await reconcile(partsThatRecord([], 0), holdState(makeState()), { ...FULL, onAhead })
+  expect(onAhead).not.toHaveBeenCalled()
+})
+
 it('a machine that cannot be looked at is a problem, and ends nothing', async () => {
   const observeMachine = () => {
     throw new Error('no right to read')
@@ -48,8 +65,11 @@ it('a machine that cannot be looked at is a problem, and ends nothing', async ()
   const order: string[] = []
   const parts = { ...partsThatRecord(order, 0), observeMachine }
   const outcome = await reconcile(parts, holdState(makeState()), FULL)
-  expect(outcome.problems).toEqual([{ scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }])
-  expect(outcome.isApplied).toBe(false)
+  expect(outcome.problems).toEqual({
+    haproxy: [{ scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }],
+    others: [],
+  })
+  expect(outcome.isInForce).toEqual({ haproxy: false, wireguard: true, nftables: true })
   expect(order).toEqual(['nftables', 'wireguard'])
 })
 

@@ -57,6 +57,13 @@ export interface Scope {
   tunnelAndFirewall: TunnelAndFirewall | undefined
   /** HAProxy is believed to hold what it held last. */
   isQuick: boolean
+  /** HAProxy is done, and tunnel and firewall take their time. */
+  onAhead: (haproxy: HaproxyOutcome) => void
+}
+
+export interface HaproxyOutcome extends PartResult {
+  /** Read back, and as wanted. */
+  isInForce: boolean
 }
 
 export interface TunnelAndFirewall {
@@ -67,11 +74,11 @@ export interface TunnelAndFirewall {
 }
 
 export interface Outcome {
-  /** True when everything was read back and is as wanted. */
-  isApplied: boolean
+  /** What was read back and is as wanted; nothing waits for a part that is missing. */
+  isInForce: Record<keyof DataPlane, boolean>
   /** The next apply should follow at once: this one left something so as not to delay a newer state. */
   needsAnotherApply: boolean
-  problems: Problem[]
+  problems: { haproxy: Problem[]; others: Problem[] }
   dataPlane: DataPlane
   tunnelAndFirewall: TunnelAndFirewall
 }
@@ -86,35 +93,53 @@ const HEAD_START = 250
 export async function reconcile(
   parts: ReconcileParts,
   state: HeldState,
-  { tunnelAndFirewall: kept, isQuick }: Scope,
+  { tunnelAndFirewall: kept, isQuick, onAhead }: Scope,
 ): Promise<Outcome> {
   const targets = findTargets(parts, state)
   const haproxyApplied = applyHaproxy(parts, state, targets, isQuick)
-  const udp = await targets.then(findUdp, () => undefined)
-  const tunnelAndFirewall = kept
-    ? await updateFirewall(parts, state, kept, udp)
-    : await applyTunnelAndFirewall(parts, state, udp, haproxyApplied)
-  const haproxy = await haproxyApplied
+  const others = targets
+    .then(findUdp, () => undefined)
+    .then((udp) =>
+      kept
+        ? updateFirewall(parts, state, kept, udp)
+        : applyTunnelAndFirewall(parts, state, udp, haproxyApplied),
+    )
+  const [haproxy, tunnelAndFirewall] = await Promise.all([
+    haproxyApplied,
+    others,
+    tellAhead(haproxyApplied, others, onAhead),
+  ])
   const { wireguard, nftables } = tunnelAndFirewall
   const dataPlane = { haproxy: haproxy.part, wireguard: wireguard.part, nftables: nftables.part }
-  const needsAnotherApply = haproxy.part.state === 'ok' && parts.haproxy.needsAnotherApply()
   return {
-    isApplied: isAllRight(dataPlane) && !needsAnotherApply,
-    needsAnotherApply,
-    problems: tidy([
-      ...haproxy.problems,
-      ...wireguard.problems,
-      ...nftables.problems,
-      ...tunnelProblems(state, wireguard.part),
-    ]),
+    isInForce: {
+      haproxy: haproxy.isInForce,
+      wireguard: wireguard.part.state !== 'failed',
+      nftables: nftables.part.state !== 'failed',
+    },
+    needsAnotherApply: haproxy.needsAnotherApply,
+    problems: {
+      haproxy: haproxy.problems,
+      others: [...wireguard.problems, ...nftables.problems, ...tunnelProblems(state, wireguard.part)],
+    },
     dataPlane,
     tunnelAndFirewall,
   }
 }
 
-/** A missing part is reported and does not count as a failure, but without HAProxy nothing is published. */
-function isAllRight({ haproxy, wireguard, nftables }: DataPlane): boolean {
-  return haproxy.state === 'ok' && wireguard.state !== 'failed' && nftables.state !== 'failed'
+/** What fails slowly, like a wireguard-go that does not start, must not keep what works from being said. */
+async function tellAhead(
+  haproxyApplied: Promise<HaproxyOutcome>,
+  others: Promise<unknown>,
+  onAhead: Scope['onAhead'],
+): Promise<void> {
+  let isPending = true
+  const done = others.then(() => {
+    isPending = false
+  })
+  const haproxy = await haproxyApplied
+  await Promise.race([done, delay(HEAD_START)])
+  if (isPending) onAhead(haproxy)
 }
 
 /**
@@ -164,7 +189,7 @@ async function applyHaproxy(
   state: HeldState,
   targets: ReturnType<typeof findTargets>,
   isQuick: boolean,
-): Promise<PartResult> {
+): Promise<HaproxyOutcome & { needsAnotherApply: boolean }> {
   const { certificates, settings, sections } = state
   const challenges = rowsOf(sections.challenges)
   const unresolved: Problem[] = []
@@ -176,7 +201,14 @@ async function applyHaproxy(
     parts.onRoutes(routes)
     return { part: parts.haproxy.state(), problems: found }
   })
-  return { ...result, problems: [...unresolved, ...result.problems] }
+  const isOk = result.part.state === 'ok'
+  const needsAnotherApply = isOk && parts.haproxy.needsAnotherApply()
+  return {
+    part: result.part,
+    problems: [...unresolved, ...result.problems],
+    isInForce: isOk && !needsAnotherApply,
+    needsAnotherApply,
+  }
 }
 
 async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets<Route | PortRoute>> {

@@ -24,6 +24,10 @@ export type PartState = z.infer<typeof PartState>
 export const DataPlane = z.object({ haproxy: PartState, wireguard: PartState, nftables: PartState })
 export type DataPlane = z.infer<typeof DataPlane>
 
+/** The revision that each part has in force, also when others fail. One that is missing has nothing to wait for. */
+export const InForce = z.object({ haproxy: z.number(), wireguard: z.number(), nftables: z.number() })
+export type InForce = z.infer<typeof InForce>
+
 const ids = z.array(z.number()).check(z.maxLength(LIMITS.edgePorts))
 
 /** What the edge knows of the ports of TCP and UDP services beside what is wrong. */
@@ -38,7 +42,9 @@ export type PortFacts = z.infer<typeof PortFacts>
 
 export const EdgeReport = z.object({
   wanted: z.number(),
+  /** The least of `inForce`. */
   applied: z.number(),
+  inForce: InForce,
   problems: z.array(Problem).check(z.maxLength(LIMITS.edgeProblems)),
   dataPlane: DataPlane,
   ports: z.optional(PortFacts),

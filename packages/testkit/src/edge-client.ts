@@ -5,6 +5,7 @@ import {
   EdgeHint,
   type EdgeMessage,
   type EdgeReport,
+  type InForce,
   type PeerFigures,
 } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
@@ -17,7 +18,7 @@ export interface EdgeClient {
   hints: EdgeHint[]
   socket: WebSocket
   send(message: EdgeMessage): void
-  /** Says that it has applied `applied`, and all is well but `over`. */
+  /** Says that it has applied `applied` in every part, and all is well but `over`. */
   report(applied: number, over?: Partial<EdgeReport>): void
   close(): void
 }
@@ -27,6 +28,13 @@ export const ALL_OK: DataPlane = {
   wireguard: { state: 'ok', detail: 'wireguard-go' },
   nftables: { state: 'ok', detail: 'nftables' },
 }
+
+/** Every part has this revision in force. */
+export const everywhere = (revision: number): InForce => ({
+  haproxy: revision,
+  wireguard: revision,
+  nftables: revision,
+})
 
 export function edgeToken(paths: InstallationPaths): string {
   return readFileSync(paths.edgeToken, 'utf8').trim()
@@ -55,7 +63,10 @@ export async function connectEdgeClient(
     report: (applied, over = {}) =>
       send({
         type: 'report',
-        report: { wanted: applied, applied, problems: [], dataPlane: ALL_OK, ...over },
+        report: {
+          ...{ wanted: applied, applied, inForce: everywhere(applied), problems: [], dataPlane: ALL_OK },
+          ...over,
+        },
       }),
     close: () => socket.close(),
   }

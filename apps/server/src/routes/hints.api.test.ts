@@ -1,4 +1,5 @@
 import { Hints } from '@postern/contract/hints'
+import { everywhere } from '@postern/testkit/edge-client'
 import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
@@ -53,7 +54,10 @@ test('an edge that comes, reports or goes is named', async () => {
   await until('the edge has come', () => count() === 1)
   const ok = { state: 'ok', detail: '' } as const
   const dataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
-  session.receive({ type: 'report', report: { wanted: 1, applied: 1, problems: [], dataPlane } })
+  session.receive({
+    type: 'report',
+    report: { wanted: 1, applied: 1, inForce: everywhere(1), problems: [], dataPlane },
+  })
   await until('it has reported', () => count() === 2)
   session.close()
   await until('it has gone', () => count() === 3)

@@ -27,6 +27,10 @@ beforeAll(async () => {
     const form = { name: `s${index}`, pathLocation: `/s${index}`, ...host }
     serviceIds.push((await client.post(`/api/services/${nodeId}/http`, form)).json().id)
   }
+  for (const nodeId of nodeIds.slice(0, 2)) {
+    const form = { name: `u${nodeId}`, proto: 'udp', backendPort: 53 }
+    serviceIds.push((await client.post(`/api/services/${nodeId}/tcp`, form)).json().id)
+  }
   applied = await newest()
 })
 afterAll(async () => {
@@ -37,7 +41,9 @@ afterAll(async () => {
 const read = async () => Overview.parse((await client.get('/api/overview')).json())
 const newest = async () => (await read()).changes[0]?.revision ?? 0
 const listServices = async (): Promise<{ enabled: boolean; system: boolean; state: ServiceState }[]> =>
-  (await client.get('/api/services/http')).json()
+  (
+    await Promise.all(['http', 'tcp'].map(async (type) => (await client.get(`/api/services/${type}`)).json()))
+  ).flat()
 
 /** The same numbers, counted row by row. */
 async function countRows() {
@@ -56,33 +62,44 @@ describe('the numbers', () => {
   it('are those of the rows, whatever the edge says and whichever nodes are there', async () => {
     const some = (ids: () => number[]) =>
       fc.uniqueArray(fc.nat({ max: 8 })).map((picks) => picks.flatMap((pick) => ids()[pick] ?? []))
+    const behind = fc.constantFrom(0, 0, 1, 3, 9)
+    const part = fc.constantFrom('ok' as const, 'ok' as const, 'ok' as const, 'failed' as const)
     const scenario = fc.record({
-      behind: fc.constantFrom(0, 0, 1, 3, 9),
-      haproxy: fc.constantFrom('ok', 'ok', 'ok', 'failed'),
+      lags: fc.record({ haproxy: behind, wireguard: behind, nftables: behind }),
+      parts: fc.record({ haproxy: part, wireguard: part, nftables: part }),
       failed: some(() => serviceIds),
       failedNodes: some(() => nodeIds),
       unanswered: some(() => serviceIds),
       online: some(() => nodeIds),
     })
     await fc.assert(
-      fc.asyncProperty(scenario, async ({ behind, haproxy, failed, failedNodes, unanswered, online }) => {
+      fc.asyncProperty(scenario, async ({ lags, parts, failed, failedNodes, unanswered, online }) => {
         const problems = [
           ...failed.map((id) => ({ scope: { kind: 'service' as const, id }, message: 'broken' })),
           ...failedNodes.map((id) => ({ scope: { kind: 'node' as const, id }, message: 'lost' })),
         ]
-        const part = { state: haproxy as 'ok' | 'failed', detail: 'HAProxy' }
         const backends = unanswered.map((service) => ({ service, trouble: 'refused' as const }))
         const gone = { latestHandshake: null, reachable: false }
         server.context.live.update(
           nodeIds.map((id) => ({ ...onlinePeer(id), ...(online.includes(id) ? {} : gone) })),
         )
         edge.send({ type: 'backends', isFirst: true, backends })
-        const dataPlane = { haproxy: part, wireguard: part, nftables: part }
-        edge.report(applied - behind, { problems, dataPlane })
-        const told = JSON.stringify([problems, dataPlane, applied - behind])
+        const partOf = (name: keyof typeof parts) => ({ state: parts[name], detail: name })
+        const dataPlane = {
+          haproxy: partOf('haproxy'),
+          wireguard: partOf('wireguard'),
+          nftables: partOf('nftables'),
+        }
+        const inForce = {
+          haproxy: applied - lags.haproxy,
+          wireguard: applied - lags.wireguard,
+          nftables: applied - lags.nftables,
+        }
+        edge.report(Math.min(...Object.values(inForce)), { inForce, problems, dataPlane })
+        const told = JSON.stringify([problems, dataPlane, inForce])
         await until('the report', () => {
           const view = server.context.edges.views()[0]
-          return told === JSON.stringify([view?.problems, view?.dataPlane, view?.applied])
+          return told === JSON.stringify([view?.problems, view?.dataPlane, view?.inForce])
         })
         const { services, disabledServices, nodes } = await read()
         expect({ services, disabledServices }).toEqual(await countRows())
@@ -103,7 +120,7 @@ describe('the numbers', () => {
     const { services, disabledServices, nodes, troubled } = await read()
     expect({ services, disabledServices }).toEqual(await countRows())
     expect(disabledServices).toBe(1)
-    expect(services['node-disconnected']).toBe(2)
+    expect(services['node-disconnected']).toBe(3)
     expect(nodes).toEqual({ online: 3, idle: 0, offline: 0, neverConnected: 0, disconnected: 1 })
     expect(troubled[0]).toMatchObject({
       nodeName: 'cellar',

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 const bus = createLiveBus(() => undefined)
 let applied: number[]
-const edges = { views: () => applied.map((each) => ({ applied: each })) }
+const edges = { views: () => applied.map((each) => ({ inForce: { haproxy: each } })) }
 const report = (...each: number[]) => {
   applied = each
   bus.emit({ kind: 'edges' })

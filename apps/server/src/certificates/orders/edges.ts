@@ -1,22 +1,24 @@
+import type { InForce } from '@postern/contract/edge'
 import type { LiveBus } from '../../changes/live.ts'
 import { EdgeNotReadyError } from './problems.ts'
 
 const TIMEOUT = 60_000
 
+/** HAProxy answers the authority; a tunnel or a firewall that fails is no matter. */
 interface Parts {
   bus: Pick<LiveBus, 'listen'>
-  edges: { views(): readonly { applied: number }[] }
+  edges: { views(): readonly { inForce: Pick<InForce, 'haproxy'> }[] }
 }
 
 /**
- * Resolves when every edge that is connected has this revision in force.
+ * Resolves when HAProxy of every edge that is connected has this revision in force.
  * @throws EdgeNotReadyError after a minute, or the signal's reason
  */
 export function whenApplied({ bus, edges }: Parts, revision: number, signal: AbortSignal) {
   return new Promise<void>((resolve, reject) => {
     const isThere = () => {
       const views = edges.views()
-      return views.length > 0 && views.every(({ applied }) => applied >= revision)
+      return views.length > 0 && views.every(({ inForce }) => inForce.haproxy >= revision)
     }
     const end = (settle: () => void) => {
       clearTimeout(timer)
@@ -35,4 +37,4 @@ export function whenApplied({ bus, edges }: Parts, revision: number, signal: Abo
 }
 
 const NOT_READY =
-  'The edge did not take the answer for the certificate authority within a minute: it is not connected, or has a problem'
+  'The edge did not take the answer for the certificate authority within a minute: it is not connected, or HAProxy has a problem'

@@ -1,4 +1,12 @@
-import type { BackendTrouble, Edge, EdgeHint, EdgeMessage, EdgeReport, Problem } from '@postern/contract/edge'
+import type {
+  BackendTrouble,
+  Edge,
+  EdgeHint,
+  EdgeMessage,
+  EdgeReport,
+  InForce,
+  Problem,
+} from '@postern/contract/edge'
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import { getRevision } from '../../changes/change.ts'
@@ -51,6 +59,8 @@ interface State {
   lastSeen: number | null
 }
 
+const PARTS = ['haproxy', 'wireguard', 'nftables'] as const
+const NOTHING: InForce = { haproxy: 0, wireguard: 0, nftables: 0 }
 const NONE_HELD = { tcp: [], udp: [] }
 
 /** With more ids than these all services are read: a statement holds a limited number of values. */
@@ -91,7 +101,7 @@ export function createEdgeHub(parts: Parts): EdgeHub {
     views: () =>
       connected().map(({ report, troubles, families }) => ({
         troubles,
-        applied: report?.applied ?? 0,
+        inForce: report?.inForce ?? NOTHING,
         problems: report?.problems ?? [],
         dataPlane: report?.dataPlane ?? null,
         families,
@@ -211,11 +221,13 @@ async function listTouched(
   before: EdgeReport | null,
   after: EdgeReport,
 ): Promise<ServiceRef[]> {
-  const isWhole = before === null || before.dataPlane.haproxy.state !== after.dataPlane.haproxy.state
+  const isWhole =
+    before === null || PARTS.some((part) => before.dataPlane[part].state !== after.dataPlane[part].state)
   const isMore = JSON.stringify(before?.problems) !== JSON.stringify(after.problems)
   if (isWhole || isMore) return await listAll(db)
-  const [from, to] = [Math.min(before.applied, after.applied), Math.max(before.applied, after.applied)]
-  if (from === to) return []
+  const ranges = PARTS.map((part) => [before.inForce[part], after.inForce[part]].sort((a, b) => a - b))
+  const moved = ranges.filter(([from, to]) => from !== to)
+  if (moved.length === 0) return []
   return await db
     .selectFrom('services')
     .innerJoin('nodes', 'nodes.id', 'services.node_id')
@@ -223,8 +235,10 @@ async function listTouched(
     .select(['services.id', 'node_id as nodeId'])
     .where((eb) =>
       eb.or(
-        (['services', 'nodes', 'domains'] as const).map((table) =>
-          eb.and([eb(`${table}.revision`, '>', from), eb(`${table}.revision`, '<=', to)]),
+        (['services', 'nodes', 'domains'] as const).flatMap((table) =>
+          moved.map(([from = 0, to = 0]) =>
+            eb.and([eb(`${table}.revision`, '>', from), eb(`${table}.revision`, '<=', to)]),
+          ),
         ),
       ),
     )

@@ -74,7 +74,15 @@ async function countServices({ db, live, edges, clock }: Context): Promise<Map<n
         ...{ id, name: '', address: '', usesFile: false, status },
         ...{ isLocal: is_local === 1, enabled: enabled === 1, lastSeen: figures?.latestHandshake ?? null },
       }
-      const any = { id: 0, node, isNamed: false, isOnNode: false, certificateId: null, revision: 0 }
+      const any = {
+        id: 0,
+        node,
+        isNamed: false,
+        isUdp: false,
+        isOnNode: false,
+        certificateId: null,
+        revision: 0,
+      }
       return [id, { kind: kindOf(node), phase: serviceState(any, views).phase, count }]
     }),
   )
@@ -101,7 +109,14 @@ async function listServicesApart(context: Context): Promise<Service[]> {
   const troubled = views.flatMap(({ troubles }) => [...troubles.keys()])
   // A statement holds a limited number of values.
   const among = (ids: readonly number[]) => sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
-  const applied = Math.min(...views.flatMap((view) => (view.dataPlane ? [view.applied] : [])))
+  const applied = Math.min(
+    ...views.flatMap(({ dataPlane, inForce }) => (dataPlane ? Object.values(inForce) : [])),
+  )
+  // What the kernel carries works without HAProxy, and the other way round.
+  const isSplit = views.some(
+    ({ dataPlane }) =>
+      dataPlane && [dataPlane.haproxy, dataPlane.nftables].some(({ state }) => state !== 'ok'),
+  )
   const ids = context.db
     .selectFrom('services')
     .select('services.id')
@@ -118,6 +133,7 @@ async function listServicesApart(context: Context): Promise<Service[]> {
         eb('services.id', 'in', among([...idsOf('service'), ...troubled])),
         eb('node_id', 'in', among(idsOf('node'))),
         eb('domain_id', 'in', named),
+        ...(isSplit ? [eb('proto', '=', 'udp')] : []),
       ]
       if (applied === Number.POSITIVE_INFINITY) return eb.or(told)
       const fresh = [

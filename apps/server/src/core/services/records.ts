@@ -112,7 +112,8 @@ function stateOf({ edges, live, clock }: Parts, row: ServiceRecordRow) {
   const host = row.backend_host
   const isNamed = host !== null && findIp(host) === undefined
   const isOnNode = host === null
-  return serviceState({ id, node, isNamed, isOnNode, certificateId, revision }, edges.views())
+  const isUdp = row.proto === 'udp'
+  return serviceState({ id, node, isNamed, isUdp, isOnNode, certificateId, revision }, edges.views())
 }
 
 /** Where visitors find it; without a domain that is the public host. */

@@ -1,4 +1,5 @@
 import type { DataPlane, Problem } from '@postern/contract/edge'
+import { everywhere } from '@postern/testkit/edge-client'
 import { expect, it } from 'vitest'
 import { type EdgeView, serviceState } from './state.ts'
 
@@ -6,9 +7,9 @@ const ok = { state: 'ok', detail: '' } as const
 const dataPlane: DataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
 const own = { id: 3, name: 'eu', address: '10.64.0.3', isLocal: false, usesFile: false }
 const node = { ...own, enabled: true, status: 'online', lastSeen: 5 } as const
-const service = { id: 7, node, isNamed: false, isOnNode: false, certificateId: 9, revision: 42 }
+const service = { id: 7, node, isNamed: false, isUdp: false, isOnNode: false, certificateId: 9, revision: 42 }
 const edge = (over: Partial<EdgeView> = {}): EdgeView => ({
-  applied: 42,
+  inForce: everywhere(42),
   problems: [],
   dataPlane,
   families: new Map(),
@@ -22,11 +23,17 @@ const problem = (kind: 'service' | 'certificate' | 'node', id: number): Problem 
 })
 
 it('is live when every edge has applied it', () => {
-  expect(serviceState(service, [edge(), edge({ applied: 50 })])).toEqual({ phase: 'live', problem: null })
+  expect(serviceState(service, [edge(), edge({ inForce: everywhere(50) })])).toEqual({
+    phase: 'live',
+    problem: null,
+  })
 })
 
 it('is applying while one edge is behind, and says when nobody is there to apply it', () => {
-  expect(serviceState(service, [edge(), edge({ applied: 41 })])).toEqual({ phase: 'applying', problem: null })
+  expect(serviceState(service, [edge(), edge({ inForce: everywhere(41) })])).toEqual({
+    phase: 'applying',
+    problem: null,
+  })
   expect(serviceState(service, [])).toEqual({ phase: 'applying', problem: 'No edge is connected' })
   expect(serviceState(service, [edge({ dataPlane: null })]).phase).toBe('applying')
 })
@@ -67,7 +74,7 @@ it('is unanswered when its backend is in trouble, unless something of ours is wr
   expect(state.problem).toMatch(/^The service refused the connection/)
   const failed = serviceState(service, [edge({ troubles, problems: [problem('service', 7)] })])
   expect(failed.phase).toBe('failed')
-  expect(serviceState(service, [edge({ troubles, applied: 41 })]).phase).toBe('applying')
+  expect(serviceState(service, [edge({ troubles, inForce: everywhere(41) })]).phase).toBe('applying')
   expect(serviceState({ ...service, id: 8 }, [edge({ troubles })]).phase).toBe('live')
 })
 
@@ -84,8 +91,28 @@ it('says of a program on the node itself where it must listen, and who else may 
 })
 
 it('is applying again after a change, whatever was wrong before it', () => {
-  const state = serviceState(service, [edge({ applied: 41, problems: [problem('service', 7)] })])
+  const state = serviceState(service, [edge({ inForce: everywhere(41), problems: [problem('service', 7)] })])
   expect(state.phase).toBe('applying')
+})
+
+it('needs the parts that carry it, and no other', () => {
+  const state = (parts: Partial<Record<keyof DataPlane, number>>, over: object = {}) => {
+    const broken = { state: 'failed', detail: 'broken' } as const
+    const failed = Object.fromEntries(Object.keys(parts).map((part) => [part, broken]))
+    const view = edge({ dataPlane: { ...dataPlane, ...failed }, inForce: { ...everywhere(42), ...parts } })
+    return serviceState({ ...service, ...over }, [view])
+  }
+  const local = { node: { ...node, isLocal: true } }
+  expect(state({ wireguard: 41, nftables: 41 }, local).phase).toBe('live')
+  expect(state({ nftables: 41 }).phase).toBe('live')
+  expect(state({ haproxy: 41 }, { isUdp: true }).phase).toBe('live')
+  // What fails altogether is not being applied.
+  for (const failed of [
+    state({ wireguard: 41 }),
+    state({ haproxy: 41 }),
+    state({ nftables: 41 }, { isUdp: true }),
+  ])
+    expect(failed).toEqual({ phase: 'failed', problem: 'broken' })
 })
 
 it.each([
@@ -102,7 +129,7 @@ it.each([
 ] as const)('is not live without its node: %j', (change, state) => {
   const away = { ...service, node: { ...node, ...change } }
   expect(serviceState(away, [edge()])).toEqual(state)
-  expect(serviceState(away, [edge({ applied: 41 })])).toEqual(state)
+  expect(serviceState(away, [edge({ inForce: everywhere(41) })])).toEqual(state)
   expect(serviceState(away, []).problem).toBe('No edge is connected')
   expect(serviceState({ ...away, node: { ...away.node, isLocal: true } }, [edge()]).phase).toBe('live')
 })

@@ -1,10 +1,10 @@
-import type { BackendTrouble, DataPlane, PortFacts, Problem } from '@postern/contract/edge'
+import type { BackendTrouble, DataPlane, InForce, PortFacts, Problem } from '@postern/contract/edge'
 import type { NodeStatus } from '@postern/contract/nodes'
 import type { ServiceState } from '@postern/contract/services'
 
 /** What an edge that is connected said last; `dataPlane` is null until it said something. */
 export interface EdgeView {
-  applied: number
+  inForce: InForce
   problems: readonly Problem[]
   dataPlane: DataPlane | null
   /** Of UDP services to which only visitors with an address of one kind come, that kind. */
@@ -35,6 +35,8 @@ export interface ServiceScope {
   node: ServiceNodeView
   /** Its backend is a name, which is looked up through the node. */
   isNamed: boolean
+  /** The kernel carries it, and not HAProxy. */
+  isUdp: boolean
   /** Its backend is a program of the node itself. */
   isOnNode: boolean
   certificateId: number | null
@@ -80,16 +82,24 @@ function findAway({ name, isLocal, enabled, status, lastSeen }: ServiceNodeView)
 
 function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   if (!edge.dataPlane) return { phase: 'applying', problem: 'The edge has not reported yet' }
-  // Older problems than the service's last change may be solved by that change.
-  if (edge.applied < service.revision) return { phase: 'applying', problem: null }
+  const { dataPlane, inForce } = edge
+  const parts = partsOf(service)
+  // Older problems than the service's last change may be solved by that change, unless a part fails altogether.
+  if (parts.some((part) => dataPlane[part].state === 'ok' && inForce[part] < service.revision))
+    return { phase: 'applying', problem: null }
   const problem = edge.problems.find((candidate) => concerns(candidate, service))
   if (problem) return { phase: 'failed', problem: problem.message }
-  const { haproxy } = edge.dataPlane
-  if (haproxy.state !== 'ok') return { phase: 'failed', problem: haproxy.detail }
+  const broken = parts.find((part) => dataPlane[part].state !== 'ok')
+  if (broken) return { phase: 'failed', problem: dataPlane[broken].detail }
   const trouble = edge.troubles.get(service.id)
   return trouble
     ? { phase: 'unanswered', problem: textOf(trouble, service) }
     : liveState(edge.families.get(service.id))
+}
+
+/** What of the data plane carries it: a failure of another part is no matter. */
+function partsOf({ isUdp, node }: ServiceScope): (keyof DataPlane)[] {
+  return [isUdp ? 'nftables' : 'haproxy', ...(node.isLocal ? [] : (['wireguard'] as const))]
 }
 
 function liveState(family: 4 | 6 | undefined): EdgeState {
