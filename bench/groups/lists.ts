@@ -25,7 +25,15 @@ const WHOLE = {
   'domains: all': '/api/domains',
 } as const
 
-/** New nodes, of which the slowest hundredth is looked at. */
+/** Pages of which no visit may be slow. */
+const STEADY = [
+  'nodes: a page',
+  'nodes: a page by traffic',
+  'services: a page',
+  'services: a search',
+] as const
+
+/** So often a thing is done of which the slowest hundredth is looked at. */
 const MANY = 200
 
 export async function measureLists(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
@@ -39,6 +47,10 @@ export async function measureLists(servers: FullServers, { rounds }: Effort): Pr
   }
   for (const [name, path] of Object.entries(PAGES)) await measure(name, path, rounds)
   for (const [name, path] of Object.entries(WHOLE)) await measure(name, path, Math.ceil(rounds / 6))
+  for (const name of STEADY) {
+    const sides = await repeat(() => mustGet(servers.heavy, PAGES[name]))
+    measured.push({ name: `${name}, the slowest`, unit: 'ms', ...sides })
+  }
   const created = await compareCosts(rounds, {
     heavy: { run: () => createNode(servers.heavy) },
     light: { run: () => createNode(servers.light) },
@@ -46,14 +58,14 @@ export async function measureLists(servers: FullServers, { rounds }: Effort): Pr
   return [
     ...measured,
     { name: 'nodes: a new one', unit: 'ms', ...created },
-    { name: 'nodes: a new one, the slowest', unit: 'ms', ...(await createMany(servers.heavy)) },
+    { name: 'nodes: a new one, the slowest', unit: 'ms', ...(await repeat(() => createNode(servers.heavy))) },
   ]
 }
 
 /** One after the other. @returns what the slowest hundredth costs, and half of them */
-async function createMany(server: FullServer): Promise<{ heavy: number; light: number }> {
+async function repeat(work: () => Promise<unknown>): Promise<{ heavy: number; light: number }> {
   const costs: number[] = []
-  for (let count = 0; count < MANY; count++) costs.push(await costMs(() => createNode(server)))
+  for (let count = 0; count < MANY; count++) costs.push(await costMs(work))
   return { heavy: slowest(costs), light: median(costs) }
 }
 

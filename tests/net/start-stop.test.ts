@@ -271,6 +271,17 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(await haproxyPid()).toBe(proxy)
   })
 
+  test('a start with another setting replaces HAProxy, and holds the older one until it was read', async () => {
+    await starter.stop('SIGINT')
+    starter = begin(script('start'), { POSTERN_CONNECTIONS_PER_SOURCE: '501' })
+    const listLeaving = () => readdirSync(join(paths.haproxyDir, 'leaving'))
+    await until('the older one to be held', () => listLeaving().includes(`${proxy}.sock`), { everyMs: 20 })
+    await untilRunning(starter)
+    await until('it to end', () => !isAlive(proxy))
+    await until('its holder to end', () => listLeaving().length === 0)
+    proxy = await haproxyPid()
+  })
+
   test('npm stop ends the traffic too', async () => {
     const { code, said } = await finish(script('stop'))
     expect(said).toContain('HAProxy, the tunnel and the firewall rules are removed')
