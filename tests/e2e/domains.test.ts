@@ -44,6 +44,22 @@ it('without domains says so and offers to add one', async () => {
   await visit.close()
 })
 
+it('without a provider says why nobody can sign in to a domain, and how to set one up', async () => {
+  const visit = await site.open('/domains/test-sign-in')
+  const { page } = visit
+  await page.getByText('No provider is set up').waitFor()
+  await page.getByText('https://203.0.113.1/.postern/callback').waitFor()
+  await visit.expectAccessible()
+  await page.getByRole('link', { name: 'Domains', exact: true }).click()
+  const form = await openForm(page)
+  await expect(form.getByLabel('Enable OAuth2 Authentication')).toBeDisabled()
+  await form.getByText('No provider is set up yet.').waitFor()
+  await expect(form.getByRole('link', { name: 'How to set one up' })).toHaveAttribute('href', '/docs/sign-in')
+  await expect(form.getByRole('link', { name: 'Test Sign-in' })).toHaveCount(0)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 it('checks the name as the specification says', async () => {
   const visit = await site.open('/domains')
   const { page } = visit

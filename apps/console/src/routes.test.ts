@@ -16,6 +16,7 @@ const routes = routesFor(createSession(host))
 const examples = {
   home: urls.home(),
   domains: urls.domains(),
+  testSignIn: urls.testSignIn(),
   domainLogs: urls.domainLogs('app.example.com'),
   nodes: urls.nodes(),
   node: urls.node(7),

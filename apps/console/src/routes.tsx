@@ -7,6 +7,7 @@ import { routePaths, urls } from './util/urls.ts'
 
 const NodePage = async () => (await import('./pages/nodes/NodePage.tsx')).NodePage
 const DomainsPage = async () => (await import('./pages/domains/DomainsPage.tsx')).DomainsPage
+const TestSignInPage = async () => (await import('./pages/domains/TestSignInPage.tsx')).TestSignInPage
 const DomainLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage
 const ServiceLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage
 const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePage
@@ -40,6 +41,7 @@ export function routesFor(session: Session): RouteObject[] {
             page(routePaths.nodes, async () => NodesPage),
             page(routePaths.node, NodePage),
             page(routePaths.domains, DomainsPage),
+            page(routePaths.testSignIn, TestSignInPage),
             page(routePaths.domainLogs, DomainLogsPage),
             page(routePaths.serviceLogs, ServiceLogsPage),
             { path: '*', Component: NotFoundPage },

@@ -13,7 +13,7 @@ export const ProviderCheck = z.object({
 export type ProviderCheck = z.infer<typeof ProviderCheck>
 
 /** Where an operator signs in at the provider, to see what comes of it. */
-export const TrialStart = z.object({ address: z.string() })
+export const TrialStart = z.object({ address: z.string().check(z.regex(/^https?:\/\//)) })
 
 export const TrialAccount = z.object({
   /** In lower case, as lists of e-mails have it; null: the provider does not say. */

@@ -7,7 +7,7 @@ import { confirm } from '../ui/confirm.ts'
 import { Field } from '../ui/Field.tsx'
 import { FormSection } from '../ui/FormDialog.tsx'
 import { TextArea } from '../ui/TextArea.tsx'
-import { serverUrls } from '../util/urls.ts'
+import { serverUrls, urls } from '../util/urls.ts'
 import { CheckboxField, TextListField } from './bound-fields.tsx'
 import { useDomainsLike } from './domain-fields.tsx'
 import { useBoundField } from './TextField.tsx'
@@ -32,7 +32,7 @@ export function DomainSignInFields<Out>({ form, wasOn }: DomainProps<Out>) {
         control={control}
         name="authentication"
         label="Enable OAuth2 Authentication"
-        text={hasNone ? <NoProvider /> : 'Services of this domain can ask their visitors to sign in.'}
+        text={hasNone ? <NoProvider /> : <WithProvider />}
         disabled={hasNone && !wasOn}
         onCheckedChange={(checked) => list(checked ? [''] : [])}
       />
@@ -51,6 +51,17 @@ export function DomainSignInFields<Out>({ form, wasOn }: DomainProps<Out>) {
           />
         </div>
       )}
+    </>
+  )
+}
+
+function WithProvider() {
+  return (
+    <>
+      Services of this domain can ask their visitors to sign in.{' '}
+      <a href={urls.testSignIn()} target="_blank" rel="noreferrer">
+        Test Sign-in
+      </a>
     </>
   )
 }

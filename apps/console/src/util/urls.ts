@@ -5,6 +5,7 @@ export const urls = {
   login: () => '/login',
   home: () => '/',
   domains: () => '/domains',
+  testSignIn: () => '/domains/test-sign-in',
   domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
   nodes: () => '/nodes',
   node: (id: number) => `/nodes/${id}`,
@@ -31,6 +32,7 @@ export const serverUrls = {
 export const routePaths = {
   home: '/',
   domains: '/domains',
+  testSignIn: '/domains/test-sign-in',
   domainLogs: '/domains/:domain/logs',
   nodes: '/nodes',
   node: '/nodes/:id',

@@ -16,6 +16,8 @@ let claims: Record<string, unknown> = {}
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 let local: string
 let close: () => void
+/** Of the next discovery, in place of its own. */
+let authorization: string | undefined
 let fault: 'hangs' | 'huge' | number | undefined
 
 /** Microsoft's own shape: one issuer for all tenants, with a place for the tenant's id in it. */
@@ -27,7 +29,7 @@ beforeAll(async () => {
     const answers: Record<string, () => unknown> = {
       [`/${tenant}/v2.0/.well-known/openid-configuration`]: () => ({
         issuer: `${HOST}/${id}/v2.0`,
-        authorization_endpoint: `${HOST}/${tenant}/oauth2/v2.0/authorize`,
+        authorization_endpoint: authorization ?? `${HOST}/${tenant}/oauth2/v2.0/authorize`,
         token_endpoint: `${HOST}/${tenant}/oauth2/v2.0/token`,
         jwks_uri: `${HOST}/${tenant}/discovery/v2.0/keys`,
         id_token_signing_alg_values_supported: ['RS256'],
@@ -153,6 +155,14 @@ describe('discovery', () => {
     await expect(provider.discover()).rejects.toMatchObject({ kind, message: expect.stringMatching(message) })
     fault = undefined
     await expect(open('microsoft').discover()).resolves.toBeDefined()
+  })
+
+  it('that would send people to a program instead of a page is not believed', async () => {
+    fault = undefined
+    authorization = 'javascript:alert(1)//'
+    const question = { ...QUESTION, redirectUrl: 'https://203.0.113.1/.postern/callback', asksAccount: false }
+    await expect(open('microsoft').address(question)).rejects.toMatchObject({ kind: 'untrusted' })
+    authorization = undefined
   })
 
   it('tries again with the next visitor, and believes no other issuer', async () => {

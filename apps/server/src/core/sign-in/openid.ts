@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client'
 import type { Fetch } from './bounded-fetch.ts'
 import type { Account, Provider, Question } from './provider.ts'
-import { telling } from './provider-error.ts'
+import { ProviderError, telling } from './provider-error.ts'
 
 /** How Postern is known at a provider, and how that is reached. */
 export interface Registration {
@@ -64,7 +64,7 @@ function describe(configuration: oidc.Configuration) {
 }
 
 async function addressOf(configuration: oidc.Configuration, question: Question): Promise<URL> {
-  return oidc.buildAuthorizationUrl(configuration, {
+  const address = oidc.buildAuthorizationUrl(configuration, {
     redirect_uri: question.redirectUrl,
     scope: 'openid email',
     state: question.state,
@@ -73,6 +73,9 @@ async function addressOf(configuration: oidc.Configuration, question: Question):
     code_challenge_method: 'S256',
     ...(question.asksAccount && { prompt: promptOf(configuration) }),
   })
+  if (!['https:', 'http:'].includes(address.protocol))
+    throw new ProviderError('untrusted', 'The provider sends people to an address that is not on the web.')
+  return address
 }
 
 /** Whoever may refuse to ask for an account is asked for the sign-in again. */
