@@ -29,3 +29,12 @@ test('a stack names the functions, and with the map the lines of the sources too
     /at openTheDoor \(.*main\.ts:3:\d+\)/,
   )
 })
+
+test('HTTP does not bring along what is behind fetch', async () => {
+  const source = "import { request } from 'node:http'\nimport * as all from 'http'\n"
+  const loaded = "process.moduleLoadList.filter((name) => name.includes('undici')).length"
+  const { stdout } = await runBundled(
+    `${source}console.log(typeof request, all.METHODS.length > 5, ${loaded})`,
+  )
+  expect(stdout).toBe('function true 0\n')
+})

@@ -7,14 +7,15 @@ export interface Bundle {
   file: string
   /** The target to compile for, and what replaces names. */
   transform: RolldownOptions['transform']
+  plugins?: Plugin[]
   output?: OutputOptions
 }
 
 /**
  * Bundles a program with all its imports into one file. Names stay as written, so a stack trace says where it was.
  */
-export async function writeBundle({ input, file, transform, output }: Bundle): Promise<void> {
-  const bundle = await rolldown({ input, platform: 'node', ...(transform && { transform }) })
+export async function writeBundle({ input, file, transform, plugins = [], output }: Bundle): Promise<void> {
+  const bundle = await rolldown({ input, platform: 'node', plugins, ...(transform && { transform }) })
   await bundle.write({ file, format: 'esm', codeSplitting: false, ...output })
   await bundle.close()
   console.log(file)
@@ -23,7 +24,20 @@ export async function writeBundle({ input, file, transform, output }: Bundle): P
 /** A bundle for our own Node: server, edge and starter. Only `node --enable-source-maps` reads the map. */
 export function writeOwnBundle(input: string, file: string): Promise<void> {
   const output = { sourcemap: true, comments: false, plugins: [IN_ONE_BYTE] }
-  return writeBundle({ input, file, transform: { target: 'node26' }, output })
+  return writeBundle({ input, file, transform: { target: 'node26' }, plugins: [HTTP_BY_REQUIRE], output })
+}
+
+const HTTP = '\0http'
+
+/**
+ * An `import` of Node's HTTP reads all of its names at once, and one of them loads what is behind `fetch`: 6 MB in
+ * every process. What is required reads a name when it is used.
+ */
+const HTTP_BY_REQUIRE: Plugin = {
+  name: 'http-by-require',
+  resolveId: (id, _from, { kind }) =>
+    kind === 'import-statement' && /^(node:)?http$/.test(id) ? HTTP : undefined,
+  load: (id) => (id === HTTP ? "module.exports = require('node:http')" : undefined),
 }
 
 /** One character beyond Latin 1 makes V8 use two bytes for every character of the program while it runs. */

@@ -26,6 +26,9 @@ function withDataDir(environment: Environment, isRoot: boolean): Environment {
 
 const COMMON = ['PATH', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 
+/** With one heap for all threads of a program glibc keeps some MB less (0026). */
+export const RUN_WITH = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' }
+
 /** The part of the environment that one of our programs needs. The admin's password waits in a file instead. */
 export function environmentOf(
   program: 'server' | 'edge',
@@ -40,5 +43,5 @@ export function environmentOf(
   const pairs = Object.entries(settings).flatMap(([name, value]) =>
     value && (COMMON.includes(name) || isNeeded(name)) ? [[name, value]] : [],
   )
-  return { NODE_ENV: 'production', ...Object.fromEntries(pairs) }
+  return { ...RUN_WITH, ...Object.fromEntries(pairs) }
 }

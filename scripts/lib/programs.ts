@@ -25,9 +25,10 @@ export function startEdge(installation: Installation, warn: Say): Program {
   return startOne('edge', installation, argv, warn)
 }
 
-function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
+/** What runs a built program. */
+export function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
   // SIGUSR1 would open a debugger, which reads every secret of the process. Decision 0026 says why the size.
-  const flags = ['--disable-sigusr1', '--max-semi-space-size=8']
+  const flags = ['--disable-sigusr1', '--max-semi-space-size=2']
   return [join(root, 'node_modules/.bin/node'), ...flags, join(root, BUNDLE[program])]
 }
 

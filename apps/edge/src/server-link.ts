@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { dirname } from 'node:path'
 import type { SectionHashes } from '@postern/contract/desired-state'
 import { EdgeHint, type EdgeMessage } from '@postern/contract/edge'
@@ -7,7 +8,6 @@ import { endpoints } from '@postern/contract/endpoints'
 import { SYSTEM_USERS } from '@postern/contract/installation'
 import { createBackoff } from '@postern/host/backoff'
 import type { Logger } from 'pino'
-import { Agent, request } from 'undici'
 import { WebSocket } from 'ws'
 import { findSystemUser } from './system-user.ts'
 
@@ -50,11 +50,12 @@ class ServerError extends Error {
 }
 
 export function createServerLink(options: ServerLinkOptions): ServerLink {
-  const agent = new Agent({ connect: { socketPath: options.socketPath, timeout: TIMEOUT }, connections: 2 })
+  const closing = new AbortController()
   const connection = createConnection(options)
   return {
     start: connection.open,
-    fetchState: async (known) => fetchState(agent, await readToken(options), known),
+    fetchState: async (known) =>
+      fetchState(options.socketPath, await readToken(options), known, closing.signal),
     send(message) {
       const socket = connection.socket()
       if (!socket || socket.bufferedAmount > MAX_UNREAD_BYTES) return false
@@ -63,7 +64,7 @@ export function createServerLink(options: ServerLinkOptions): ServerLink {
     },
     async close() {
       connection.close()
-      await agent.destroy()
+      closing.abort()
     },
   }
 }
@@ -169,25 +170,30 @@ async function readToken({ socketPath, tokenFile }: ServerLinkOptions): Promise<
   return (await readFile(tokenFile, 'utf8')).trim()
 }
 
-async function fetchState(agent: Agent, token: string, known: SectionHashes): Promise<unknown> {
-  const { statusCode, body } = await request(`http://server${endpoints.edgeState.path}`, {
-    dispatcher: agent,
-    method: endpoints.edgeState.method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ known }),
-    headersTimeout: STATE_TIMEOUT,
-    bodyTimeout: STATE_TIMEOUT,
+async function fetchState(
+  socketPath: string,
+  token: string,
+  known: SectionHashes,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const { method, path } = endpoints.edgeState
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const asking = request({ socketPath, method, path, headers, signal, agent: false }, resolve)
+    asking.setTimeout(STATE_TIMEOUT, () => asking.destroy(new ServerError('The server does not answer.')))
+    asking.on('error', reject).end(JSON.stringify({ known }))
   })
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of body) {
-    // undici gives Buffers as long as no encoding is set.
+  for await (const chunk of answer) {
+    // Buffers, as long as no encoding is set.
     const bytes = chunk as Buffer
     size += bytes.length
     if (size > MAX_STATE_BYTES) throw new ServerError('The state of the server is too large.')
     chunks.push(bytes)
   }
-  if (statusCode !== 200) throw new ServerError(`The server answered ${statusCode} when asked for the state.`)
+  if (answer.statusCode !== 200)
+    throw new ServerError(`The server answered ${answer.statusCode} when asked for the state.`)
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))
 }
 

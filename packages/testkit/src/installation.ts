@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { prepareDataDir } from '../../../scripts/lib/data-dir.ts'
+import { RUN_WITH } from '../../../scripts/lib/environment.ts'
+import { nodeArgv } from '../../../scripts/lib/programs.ts'
 import { ensureUsers } from '../../../scripts/lib/users.ts'
 import { type Api, isHealthy, signIn } from './api.ts'
 import type { Running } from './exec.ts'
@@ -29,10 +31,14 @@ export interface Installation {
 
 const PASSWORD = 'lab-password-1'
 
+/** Server and edge run from their sources, or built and with the flags that an installation gives them. */
+export type RunAs = 'sources' | 'built'
+
 /** Starts server and edge and waits until the edge has applied the state. */
 export async function startInstallation(
   lab: Lab,
   settings: Record<string, string> = {},
+  runAs: RunAs = 'sources',
 ): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pt-'))
   chmodSync(dataDir, 0o755)
@@ -46,10 +52,8 @@ export async function startInstallation(
   }
   await prepareDataDir(dataDir, await ensureUsers())
   const paths = installationPaths(dataDir)
-  const programs = {
-    server: startProgram(lab.server, 'server', env),
-    edge: startProgram(lab.server, 'edge', env),
-  }
+  const start = (name: 'server' | 'edge') => startProgram(lab.server, name, env, runAs)
+  const programs = { server: start('server'), edge: start('edge') }
   const api = await whenStarted(programs.server, 'the server', () =>
     signIn(paths.serverSocket, 'admin', PASSWORD),
   )
@@ -61,11 +65,11 @@ export async function startInstallation(
     api,
     ...programs,
     async startServer() {
-      installation.server = startProgram(lab.server, 'server', env)
+      installation.server = start('server')
       await whenStarted(installation.server, 'the server', () => isHealthy(api))
     },
     startEdge() {
-      installation.edge = startProgram(lab.server, 'edge', env)
+      installation.edge = start('edge')
     },
     haproxyPid: () => Number(readFileSync(`${paths.haproxyDir}/haproxy.pid`, 'utf8').trim().split('\n')[0]),
     async close() {
@@ -84,9 +88,16 @@ export async function isApplied(api: Api): Promise<boolean> {
 }
 
 /** The program as the product starts it: the server as its own user, the edge as root. */
-function startProgram(host: Host, name: 'server' | 'edge', env: Record<string, string>): Running {
-  const main = `${ROOT}apps/${name}/src/main.ts`
+function startProgram(
+  host: Host,
+  name: 'server' | 'edge',
+  env: Record<string, string>,
+  runAs: RunAs,
+): Running {
+  const isBuilt = runAs === 'built'
   const user = ['setpriv', '--reuid=postern', '--regid=postern', '--clear-groups', '--no-new-privs']
-  const command = [...(name === 'server' ? user : []), process.execPath, main]
-  return host.start(command, { logFile: `${env.POSTERN_DATA_DIR}/${name}.log`, env, cwd: '/' })
+  const program = isBuilt ? nodeArgv(ROOT, name) : [process.execPath, `${ROOT}apps/${name}/src/main.ts`]
+  const command = [...(name === 'server' ? user : []), ...program]
+  const logFile = `${env.POSTERN_DATA_DIR}/${name}.log`
+  return host.start(command, { logFile, env: isBuilt ? { ...RUN_WITH, ...env } : env, cwd: '/' })
 }

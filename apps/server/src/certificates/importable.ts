@@ -14,7 +14,7 @@ const IMPORTABLE = 'ca.importable'
 export async function getImportableRoot(context: Context): Promise<string> {
   const names = await listNames(context)
   const held = (await findSettings(context.db, IMPORTABLE))?.[IMPORTABLE]
-  if (held !== undefined && permits(held, context.authority, names)) return held
+  if (held !== undefined && (await permits(held, context.authority, names))) return held
   const value = await context.authority.issueImportable(names)
   await putSettings(context.db, { [IMPORTABLE]: value })
   return value

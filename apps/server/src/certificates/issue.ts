@@ -1,7 +1,7 @@
-import 'reflect-metadata'
-import * as x509 from '@peculiar/x509'
+import type * as x509 from '@peculiar/x509'
 import { isIp } from '@postern/net/ip'
 import { NAME_CONSTRAINTS, renderNameConstraints } from './name-constraints.ts'
+import { loadX509 } from './x509.ts'
 
 /** A certificate with its key, both PEM. `fingerprint` is the SHA-256 of the certificate's DER in hex. */
 export interface IssuedCertificate {
@@ -30,6 +30,7 @@ const COMMON_NAME_LENGTH = 64
 
 /** Makes the root of an installation. `name` is what a person reads in the list of authorities. */
 export async function issueRoot(name: string, now: Date): Promise<IssuedCertificate> {
+  const x509 = await loadX509()
   const keys = await createKeys()
   const subject: x509.JsonName = [{ O: ['Postern'] }, { CN: [name] }]
   const { notBefore, notAfter } = life(now, ROOT_DAYS)
@@ -54,6 +55,7 @@ export async function issueRoot(name: string, now: Date): Promise<IssuedCertific
  * @returns PEM
  */
 export async function issueImportable(root: Root, names: readonly string[]): Promise<string> {
+  const x509 = await loadX509()
   const { subjectName, publicKey, notBefore, notAfter } = new x509.X509Certificate(root.certificate)
   const certificate = await x509.X509CertificateGenerator.create({
     subject: subjectName,
@@ -80,6 +82,7 @@ export async function issueImportable(root: Root, names: readonly string[]): Pro
  * @returns PEM
  */
 export async function issueCross(old: Root, next: Root): Promise<string> {
+  const x509 = await loadX509()
   const issuer = new x509.X509Certificate(old.certificate)
   const { subjectName, publicKey, notBefore } = new x509.X509Certificate(next.certificate)
   const certificate = await x509.X509CertificateGenerator.create({
@@ -101,11 +104,12 @@ export async function issueCross(old: Root, next: Root): Promise<string> {
 }
 
 /** True when a certificate has the key of a root, and is good for exactly these names. */
-export function permits(
+export async function permits(
   certificate: string,
   root: Pick<Root, 'certificate'>,
   names: readonly string[],
-): boolean {
+): Promise<boolean> {
+  const x509 = await loadX509()
   const parsed = new x509.X509Certificate(certificate)
   const key = Buffer.from(parsed.publicKey.rawData)
   const extension = parsed.getExtension(NAME_CONSTRAINTS)
@@ -123,6 +127,7 @@ export function permits(
 export async function issueLeaf(root: Root, names: readonly string[], now: Date): Promise<IssuedCertificate> {
   const [first] = names
   if (first === undefined) throw new TypeError('a certificate needs a name')
+  const x509 = await loadX509()
   const keys = await createKeys()
   const issuer = new x509.X509Certificate(root.certificate)
   const { notBefore, notAfter } = life(now, LEAF_DAYS)
@@ -157,7 +162,8 @@ function createKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(KEY, true, ['sign', 'verify'])
 }
 
-function importKey(pem: string): Promise<CryptoKey> {
+async function importKey(pem: string): Promise<CryptoKey> {
+  const x509 = await loadX509()
   const [der] = x509.PemConverter.decode(pem)
   return crypto.subtle.importKey('pkcs8', der ?? new ArrayBuffer(0), KEY, false, ['sign'])
 }
@@ -169,6 +175,7 @@ function life(now: Date, days: number): { notBefore: Date; notAfter: Date } {
 }
 
 async function issued(certificate: x509.X509Certificate, keys: CryptoKeyPair): Promise<IssuedCertificate> {
+  const x509 = await loadX509()
   const pkcs8 = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
   return {
     certificate: `${certificate.toString('pem')}\n`,

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import * as x509 from '@peculiar/x509'
+import { loadX509 } from '../x509.ts'
 import { AcmeError } from './errors.ts'
 
 /** A certificate as an authority signed it for us. */
@@ -48,7 +48,8 @@ function issuerOf({ issuer }: X509Certificate): string {
 }
 
 /** By what an authority knows a certificate that shall be renewed (RFC 9773, 4.1); undefined: it names no authority. */
-export function renewalId(chain: string): string | undefined {
+export async function renewalId(chain: string): Promise<string | undefined> {
+  const x509 = await loadX509()
   const leaf = new x509.X509Certificate(chain.match(BLOCK)?.[0] ?? chain)
   const keyId = leaf.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId
   if (keyId === undefined) return undefined

@@ -1,10 +1,10 @@
-import 'reflect-metadata'
-import * as x509 from '@peculiar/x509'
+import { loadX509 } from '../x509.ts'
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
 
 /** A new key for a certificate, PEM. Made off the loop, like all keys of WebCrypto. */
 export async function createCertificateKey(): Promise<string> {
+  const x509 = await loadX509()
   const { privateKey } = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify'])
   const pkcs8 = await crypto.subtle.exportKey('pkcs8', privateKey)
   return `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`
@@ -12,6 +12,7 @@ export async function createCertificateKey(): Promise<string> {
 
 /** What an authority signs: DER in base64url. The name is only where it counts, in the SAN. */
 export async function createCsr(privateKey: string, domain: string): Promise<string> {
+  const x509 = await loadX509()
   const keys = await importKeys(privateKey)
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     keys,
@@ -22,6 +23,7 @@ export async function createCsr(privateKey: string, domain: string): Promise<str
 }
 
 async function importKeys(pem: string): Promise<CryptoKeyPair> {
+  const x509 = await loadX509()
   const [der] = x509.PemConverter.decode(pem)
   const privateKey = await crypto.subtle.importKey('pkcs8', der ?? new ArrayBuffer(0), KEY, true, ['sign'])
   const { d: _, key_ops: __, ...jwk } = await crypto.subtle.exportKey('jwk', privateKey)

@@ -51,7 +51,7 @@ async function plan(
   accounts: Accounts,
   { due_at, chain, not_before, not_after, updated_at }: Held,
 ) {
-  const id = chain === null ? undefined : renewalId(chain)
+  const id = chain === null ? undefined : await renewalId(chain)
   const { client } = await accounts.open()
   const looked = id === undefined ? undefined : await client.readRenewalInfo(id)
   if (!looked) return { info_at: null }
