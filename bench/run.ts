@@ -7,6 +7,7 @@ import { measureLog } from './groups/log.ts'
 import { measureBesideNginx } from './groups/nginx.ts'
 import { measureProxy } from './groups/proxy.ts'
 import { measureFigures } from './groups/service-figures.ts'
+import { measureSignIn } from './groups/sign-in.ts'
 import { measureState } from './groups/state.ts'
 import { measureStream } from './groups/stream.ts'
 import { measureTransfers } from './groups/transfer.ts'
@@ -45,8 +46,10 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
     const requests = await measureProxy(full, effort)
     const besideNginx = await measureBesideNginx(full, effort)
     const log = await measureLog(full, effort)
+    const signIn = await measureSignIn(full, effort)
     say('Sending bytes …')
-    return [...changes, ...requests, ...besideNginx, log, ...(await measureTransfers(full, effort))]
+    const bytes = await measureTransfers(full, effort)
+    return [...changes, ...requests, ...besideNginx, log, ...signIn, ...bytes]
   } finally {
     await full.close()
   }

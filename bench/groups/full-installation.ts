@@ -24,13 +24,19 @@ export interface FullInstallation {
 export const UPSTREAM_PORT = 8080
 /** Published from the start. */
 export const LOAD_PATH = '/load'
+/** Nobody asks it: sessions are made by hand. */
+const PROVIDER = {
+  POSTERN_OIDC_ISSUER: 'https://id.example.com',
+  POSTERN_OIDC_CLIENT_ID: 'bench',
+  POSTERN_OIDC_CLIENT_SECRET: 'bench',
+}
 const DOMAIN = 'bench.example.com'
 /** Requests to the API at a time. */
 const AT_ONCE = 8
 
 export async function startFullInstallation(): Promise<FullInstallation> {
   const lab = await startLab()
-  const installation = await startInstallation(lab).catch(async (error: unknown) => {
+  const installation = await startInstallation(lab, PROVIDER).catch(async (error: unknown) => {
     await lab.close()
     throw error
   })

@@ -33,25 +33,30 @@ export interface Load {
   connections: number
   seconds: number
   domain: string
+  /** Beside the host. */
+  headers?: string[]
 }
 
 async function microsPerRequest(host: Host, url: string, load: Load): Promise<number> {
   return 1e6 / (await sendLoad(host, url, load)).perSecond
 }
 
-/** @throws Error when not every request was answered with success */
+/** @returns `middle`: how long half of the requests took at most, in µs. @throws Error when not every request was answered with success */
 export async function sendLoad(
   host: Host,
   url: string,
   load: Load,
-): Promise<{ requests: number; perSecond: number }> {
-  const { connections, seconds, domain } = load
-  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '-H', `Host: ${domain}`]
+): Promise<{ requests: number; perSecond: number; middle: number }> {
+  const { connections, seconds, domain, headers = [] } = load
+  const said = [`Host: ${domain}`, ...headers].flatMap((header) => ['-H', header])
+  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...said]
   const output = await host.must('wrk', ...flags, url)
   const failures = /Non-2xx.*|Socket errors.*/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
   const requests = Number(/(\d+) requests in/.exec(output)?.[1])
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
-  if (!(perSecond > 0) || !(requests > 0)) throw new Error(`${url}: wrk said ${output}`)
-  return { requests, perSecond }
+  const [, middle, unit = ''] = / 50% +([\d.]+)(us|ms|s)/.exec(output) ?? []
+  const micros = Number(middle) * ({ us: 1, ms: 1e3, s: 1e6 }[unit] ?? Number.NaN)
+  if (!(perSecond > 0) || !(requests > 0) || !(micros > 0)) throw new Error(`${url}: wrk said ${output}`)
+  return { requests, perSecond, middle: micros }
 }

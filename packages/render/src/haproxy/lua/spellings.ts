@@ -12,6 +12,7 @@ end
 setmetatable(plain, { __index = function(_, escape) return rawget(plain, escape:lower()) end })
 
 local function decode(text)
+  if not text:find("%", 1, true) then return text end
   return (text:gsub("%%%x%x", plain))
 end
 
