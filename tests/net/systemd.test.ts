@@ -172,6 +172,18 @@ test('install-service a second time keeps settings, data and traffic', async () 
   expect(await signInAsAdmin()).toBeDefined()
 }, 180_000)
 
+test('with another setting HAProxy is replaced, and what the older one carries outlives the edge', async () => {
+  const findHolder = () => machine.run('sh', '-c', 'ps -eo unit=,args= | grep "[h]older.mjs"')
+  await machine.must('sh', '-c', 'echo POSTERN_CONNECTIONS_PER_SOURCE=501 >> /etc/postern/environment')
+  await machine.must('systemctl', 'restart', 'postern-edge')
+  await until('the older one to be held', async () => (await findHolder()).code === 0)
+  await machine.must('systemctl', 'kill', '--kill-whom=main', '--signal=KILL', 'postern-edge')
+  await untilApplied()
+  await expectStillOpen()
+  const { stdout } = await findHolder()
+  expect(stdout).toMatch(/^postern-haproxy-holder-\S+\.scope .*\/leaving\/\d+\.sock\n$/)
+}, 180_000)
+
 test('install-service says that the edge does not start, and the next try of systemd brings it', async () => {
   const edge = `${DATA_DIR}/edge/edge.sock`
   await machine.must('systemctl', 'stop', 'postern-edge')

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, utimes } from 'node:fs/promises'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { connect as dialTls } from 'node:tls'
 import { until } from '@postern/testkit/until'
@@ -238,6 +238,20 @@ test('older ones are few: the oldest is counted and ended early', async () => {
   await lab.apply([makeConsoleRoute(), makeLabPort(PLAIN, base, echoPort)])
   const bytes = 100 + others.length * 110
   expect(await since(PLAIN, before)).toEqual([connections.length, bytes, bytes])
+})
+
+test('an older one that goes on for too long is counted and ended, before HAProxy does it by itself', async () => {
+  await apply()
+  const before = await counted(PLAIN)
+  const connection = await open(dial({ port: base, host: '127.0.0.1' }))
+  const pid = await lab.pid()
+  await reload()
+  await say(connection, 40)
+  const longAgo = new Date(Date.now() - 14.5 * 60_000)
+  await utimes(lab.paths.leaver(pid), longAgo, longAgo)
+  await until('it to end', () => connection.socket.destroyed)
+  await until('its process to end', () => !isRunning(pid))
+  expect(await since(PLAIN, before)).toEqual([1, 40, 40])
 })
 
 test('with another one to start from nothing, what older ones carry is counted first', async () => {
