@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Certificate } from '@postern/contract/certificates'
 import type { Domain } from '@postern/contract/domains'
 import { type Pebble, startPebble } from '@postern/testkit/authority/pebble'
-import { must } from '@postern/testkit/exec'
+import { must, type Running } from '@postern/testkit/exec'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { until } from '@postern/testkit/until'
@@ -13,11 +13,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 let lab: Lab
 let installation: Installation
 let pebble: Pebble
+let dnsmasq: Running
 
 beforeAll(async () => {
   lab = await startLab()
   const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
-  lab.site.start(['dnsmasq', ...fixed, '--pid-file=', '--address=/test/203.0.113.1'], {
+  dnsmasq = lab.site.start(['dnsmasq', ...fixed, '--pid-file=', '--address=/test/203.0.113.1'], {
     logFile: '/dev/null',
   })
   const names = `${lab.site.address}:53`
@@ -155,6 +156,25 @@ test('changing the kind of certificate both ways costs no visitor a handshake, a
   expect(shown.filter((line) => line.startsWith('FAILED'))).toEqual([])
   expect(shown.length).toBeGreaterThan(50)
   expect(installation.haproxyPid()).toBe(pid)
+})
+
+test('the authority gets its answer while the server is stopped, which goes on with the order afterwards', async () => {
+  const before = pebble.counts()
+  const { id } = await createDomain('stopped.test')
+  // The authority starts to look, and does not get further before its name server answers again.
+  process.kill(dnsmasq.pid, 'SIGSTOP')
+  try {
+    await whenIs(id, { step: 'validating' })
+    await installation.server.stop()
+    expect(pebble.counts()).toEqual({ ...before, orders: before.orders + 1 })
+  } finally {
+    process.kill(dnsmasq.pid, 'SIGCONT')
+  }
+  await until('the authority to be content', () => pebble.counts().validated === before.validated + 1)
+  expect(installation.server.isRunning()).toBe(false)
+  await installation.startServer()
+  await whenIs(id, VALID)
+  expect(pebble.counts()).toEqual({ orders: before.orders + 1, validated: before.validated + 1 })
 })
 
 /** For every run these do; `PT_CERTIFICATES=1000` tries more. */

@@ -16,6 +16,8 @@ export interface Pebble {
   tls: { cert: string; key: string }
   /** PEM of the root of what it signs. */
   root(): Promise<string>
+  /** How many orders it took, and how many domains it found to lead to us. */
+  counts(): { orders: number; validated: number }
   close(): Promise<void>
 }
 
@@ -78,6 +80,11 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     caFile,
     tls: { cert: tls.certificate, key: tls.privateKey },
     root: () => get(managementPort, 'roots/0'),
+    counts() {
+      const log = program.output()
+      const count = (words: string) => log.split(words).length - 1
+      return { orders: count('orders in the db'), validated: count('set VALID by completed challenge') }
+    },
     async close() {
       await program.stop()
       rmSync(dir, { recursive: true })

@@ -96,6 +96,7 @@ export async function startOrders(context: Context): Promise<void> {
   }
 
   await startAnew(context)
+  await forgetLeft(context)
   const stop = context.bus.listen((hint) => {
     if (hint.kind === 'changed' && hint.touched.domains?.length) poke()
   })
@@ -130,6 +131,25 @@ interface Turn extends Next {
 }
 
 type Running = Map<number, Turn>
+
+/** Of an authority that was left, keys are kept as long as a certificate of it is in use: one may go back. */
+async function forgetLeft({ db, config }: Context): Promise<void> {
+  const used = await db
+    .selectFrom('orders')
+    .select('directory')
+    .distinct()
+    .where('directory', 'is not', null)
+    .execute()
+  const directories = [config.settings.POSTERN_ACME_DIRECTORY, ...used.map(({ directory }) => directory)]
+  const kept = directories.flatMap((directory) => NAMES_OF_SETTINGS.map((name) => `${name} ${directory}`))
+  await db
+    .deleteFrom('settings')
+    .where((eb) => eb.or(NAMES_OF_SETTINGS.map((name) => eb('key', 'like', `${name} %`))))
+    .where('key', 'not in', kept)
+    .execute()
+}
+
+const NAMES_OF_SETTINGS = ['acme.key', 'acme.account', 'acme.pause']
 
 /** What another authority signed is ordered anew at the one of the settings; what is in use stays until then. */
 async function startAnew({ db, clock, config }: Context): Promise<void> {
