@@ -209,6 +209,13 @@ interface SignInsTable {
   at: Fixed<Time>
 }
 
+interface SignedOutTable {
+  domain_id: Fixed<number>
+  email: Fixed<string>
+  /** In s, as sessions say it. */
+  auth_time: Fixed<number>
+}
+
 /** One row: the newest revision. Writers wait here for each other, so that revisions are in the order of commits. */
 interface RevisionsTable {
   latest: number
@@ -261,6 +268,7 @@ export interface Database {
   services: Stated<ServicesTable>
   domain_members: DomainMembersTable
   sign_ins: SignInsTable
+  signed_out: SignedOutTable
   revisions: RevisionsTable
   changes: ChangesTable
   edges: EdgesTable

@@ -185,6 +185,33 @@ describe('a visitor', () => {
     expect(browser.cookies.size).toBe(0)
   })
 
+  it('who has signed out leaves no copy that can be renewed, and goes on elsewhere', async () => {
+    const [laptop, phone, thief] = [makeBrowser(), makeBrowser(), makeBrowser()]
+    await signIn(laptop)
+    now += 5000
+    await signIn(phone)
+    const renew = async (browser: Browser) =>
+      (await browser.open('/.postern/renew?to=%2F')).headers['set-cookie'] !== undefined
+    const copy = laptop.cookies.get('__Host-postern') ?? ''
+    // Renewed before and after it was copied: it is the same session.
+    now += 7 * 3_600_000
+    expect(await renew(laptop)).toBe(true)
+    await laptop.open('/.postern/sign-out')
+    thief.cookies.set('__Host-postern', copy)
+    expect(await renew(thief)).toBe(false)
+    expect(await renew(phone)).toBe(true)
+    await signIn(laptop)
+    expect(await renew(laptop)).toBe(true)
+    // What can be renewed no more is forgotten.
+    const rows = async () => (await server.context.db.selectFrom('signed_out').selectAll().execute()).length
+    const before = await rows()
+    expect(before).toBeGreaterThan(0)
+    now += 7 * 86_400_000
+    await signIn(phone)
+    await phone.open('/.postern/sign-out')
+    expect(await rows()).toBe(1)
+  })
+
   it('does not go round when the edge does not know the session yet', async () => {
     const browser = makeBrowser()
     await signIn(browser)
@@ -446,6 +473,8 @@ describe('the record', () => {
 
   it('ends the sessions of a person, who may sign in again', async () => {
     const browser = makeBrowser()
+    // Sessions that began in the same second are told apart by nobody.
+    now += 2000
     await signIn(browser)
     const end = (email: string) => client.post(`/api/domains/${ids[HOST]}/sign-ins/end`, { email })
     expect((await end('eve@example.com')).statusCode).toBe(409)

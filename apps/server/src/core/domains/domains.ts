@@ -151,6 +151,7 @@ export async function removeDomain(context: Context, actor: string, id: number):
       )
     await dropOrder(tx, id)
     await tx.deleteFrom('sign_ins').where('domain_id', '=', id).execute()
+    await tx.deleteFrom('signed_out').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
     await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
     await tx.deleteFrom('domains').where('id', '=', id).execute()

@@ -10,6 +10,7 @@ import { type Identity, identityOf, type Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
 import { recordSignIn } from './record.ts'
 import type { VisitorSessions } from './sessions.ts'
+import { isSignedOut, keepSignedOut } from './signed-out.ts'
 
 /** A domain whose sign-in is on. */
 export interface GuardedDomain {
@@ -115,6 +116,8 @@ export function createFlow(context: FlowParts): Flow {
       visitorSessions.seal({ member: String(member), email, aud: domain.domain, auth_time: at }),
       SIGN_IN.sessionSeconds,
     )
+
+  const oldestRenewed = () => clock() / 1000 - RENEWED_SECONDS
 
   const take = (id: string): boolean => {
     const now = clock()
@@ -227,16 +230,20 @@ export function createFlow(context: FlowParts): Flow {
     async renew(domain, cookies, { to }) {
       const wanted = wantedOf(to)
       const visitor = await findVisitor(domain, cookies)
-      const isTooOld = !visitor || clock() / 1000 - visitor.auth_time > RENEWED_SECONDS
-      if (isTooOld) return { kind: 'go', to: beginAt(wanted, false), cookies: [] }
+      const isTooOld = !visitor || visitor.auth_time < oldestRenewed()
+      if (isTooOld || (await isSignedOut(db, domain.id, visitor)))
+        return { kind: 'go', to: beginAt(wanted, false), cookies: [] }
       const cookie = session(domain, Number(visitor.member), visitor.email, visitor.auth_time)
       return { kind: 'go', to: addressOf(domain.domain, wanted), cookies: [cookie] }
     },
 
     async signOut(domain, cookies, _query, address) {
       const visitor = await findVisitor(domain, cookies)
-      const email = visitor?.email
-      if (email) await recordSignIn(context, { domainId: domain.id, email, address, outcome: 'signed-out' })
+      if (visitor) {
+        const { email } = visitor
+        await keepSignedOut(db, domain.id, visitor, oldestRenewed())
+        await recordSignIn(context, { domainId: domain.id, email, address, outcome: 'signed-out' })
+      }
       return { kind: 'out', domain: domain.domain, cookies: [dropCookie(SIGN_IN.cookie)] }
     },
   }

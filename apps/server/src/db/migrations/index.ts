@@ -8,6 +8,7 @@ import { signIn } from './0007-sign-in.ts'
 import { signIns } from './0008-sign-ins.ts'
 import { endsOfCertificates } from './0009-ends-of-certificates.ts'
 import { namesOfChanges } from './0010-names-of-changes.ts'
+import { signedOut } from './0011-signed-out.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   signIns,
   endsOfCertificates,
   namesOfChanges,
+  signedOut,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
