@@ -27,3 +27,11 @@ test('the pictures of the guide are those that the browser tests make', () => {
   const scenes = readFileSync(join(ROOT, 'tests/e2e/scenes.ts'), 'utf8')
   for (const picture of pictures) expect(scenes).toContain(`'${picture.replace(/.*\/|\.png$/g, '')}'`)
 })
+
+test('each decision has a number of its own, in its name and in its title', () => {
+  const files = readdirSync(join(ROOT, 'docs/decisions'))
+  const numbers = files.map((name) => name.slice(0, 4))
+  expect(new Set(numbers).size).toBe(files.length)
+  for (const name of files)
+    expect(readFileSync(join(ROOT, 'docs/decisions', name), 'utf8')).toMatch(`# ${name.slice(0, 4)}: `)
+})
