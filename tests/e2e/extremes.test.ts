@@ -69,7 +69,7 @@ afterAll(async () => {
   await Promise.all([site?.close(), empty?.close()])
 })
 
-const PLAN = { widths: [1440, 1024, 360], axe: [360] } as const
+const PLAN = { widths: [[1440, 1024], [360]], axe: [360] } as const
 lookAt(() => site, scenes, PLAN)
 lookAt(() => empty, emptyScenes, PLAN)
 

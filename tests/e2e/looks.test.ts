@@ -65,7 +65,13 @@ afterAll(async () => {
   await site?.close()
 })
 
-lookAt(() => site, scenes, { widths: [1440, 1024, 390, 360], axe: [1440, 390] })
+lookAt(() => site, scenes, {
+  widths: [
+    [1440, 1024],
+    [390, 360],
+  ],
+  axe: [1440, 390],
+})
 
 /** A small company: enough to see every kind of row. */
 async function furnish(): Promise<void> {

@@ -36,19 +36,18 @@ export interface Scene {
 }
 
 interface Plan {
-  widths: readonly Width[]
+  /** Each row is one visit, whose window is made narrower: only the layout changes, so a scene is made once. */
+  widths: readonly (readonly Width[])[]
   /** Where axe looks, too. Between these the layouts are the same, only tighter. */
   axe: readonly Width[]
 }
 
 export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, axe }: Plan): void {
-  describe.each(widths)('at %i px', (width) => {
-    // One page for all scenes of a width: a page of its own for each takes longer than looking at it.
+  describe.each(widths.map((row) => ({ row, title: row.join(' and ') })))('at $title px', ({ row }) => {
+    // One page for all scenes of a row: a page of its own for each takes longer than looking at it.
     const visits = new Map<boolean, Visit>()
     const visitFor = async (signedIn: boolean) => {
-      const visit =
-        visits.get(signedIn) ??
-        (await getSite().open(signedIn ? '/' : '/login', { width, height: HEIGHTS[width], signedIn }))
+      const visit = visits.get(signedIn) ?? (await getSite().open(signedIn ? '/' : '/login', { signedIn }))
       visits.set(signedIn, visit)
       return visit
     }
@@ -61,22 +60,37 @@ export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, 
       const { page } = visit
       visit.complaints.length = 0
       if (scene.forgive) visit.forgive(scene.forgive)
+      await narrow(page, row[0])
       await page.goto(`${getSite().origin}${scene.path()}`)
       await scene.act?.(page)
       await page.getByText(scene.shows).filter({ visible: true }).first().waitFor()
       await page.waitForFunction(() => document.fonts.status === 'loaded')
-      for (const colorScheme of SCHEMES) {
-        await page.emulateMedia({ colorScheme })
-        if (TAKES_PICTURES) await takePicture(page, `${scene.name}-${width}-${colorScheme}`)
-        // Of all that axe looks at, only the contrast depends on the colours.
-        if (axe.includes(width))
-          await visit.expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined)
+      for (const width of row) {
+        await narrow(page, width)
+        await lookInBothSchemes(visit, `${scene.name}-${width}`, axe.includes(width))
+        // What is placed by the program follows the window a moment later.
+        await expect.poll(() => findCut(page)).toEqual([])
+        await expect.poll(() => findOffScale(page)).toEqual([])
       }
-      expect(await findCut(page)).toEqual([])
-      expect(await findOffScale(page)).toEqual([])
       visit.expectNoComplaints()
     })
   })
+}
+
+async function narrow(page: Page, width: Width = 1440): Promise<void> {
+  if (page.viewportSize()?.width === width) return
+  await page.setViewportSize({ width, height: HEIGHTS[width] })
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+
+async function lookInBothSchemes(visit: Visit, name: string, withAxe: boolean): Promise<void> {
+  if (!withAxe && !TAKES_PICTURES) return
+  for (const colorScheme of SCHEMES) {
+    await visit.page.emulateMedia({ colorScheme })
+    if (TAKES_PICTURES) await takePicture(visit.page, `${name}-${colorScheme}`)
+    // Of all that axe looks at, only the contrast depends on the colours.
+    if (withAxe) await visit.expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined)
+  }
 }
 
 /** What must be read to its end. */
