@@ -5,27 +5,19 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createCounter } from './counts/counter.ts'
 import type { HaproxyCounts } from './drivers/haproxy/driver.ts'
-import type { HaproxyLog } from './drivers/haproxy/logs/line.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
-import { createFlowLog } from './drivers/nftables/flow-log.ts'
-import { createRefusalLog } from './drivers/nftables/refusal-log.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createLookups, createNames, type Lookups } from './names.ts'
-import { createBackendWatch } from './observe/backends.ts'
-import { createLogRings } from './observe/log-rings.ts'
-import { createPeerObserver } from './observe/peers.ts'
+import { createObservers, type ObservedHaproxy } from './observe/observers.ts'
 import type { HaproxyPart } from './reconcile.ts'
 import { createServerLink } from './server-link.ts'
-import { createSingleFlight } from './single-flight.ts'
 import { createTargetFinder } from './targets.ts'
 
 /** What the edge asks of HAProxy's driver beyond making it equal to what is wanted. */
-export interface EdgeHaproxy extends HaproxyPart {
-  setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
-  logs: { on(event: 'line', listener: (line: HaproxyLog) => void): unknown }
+export interface EdgeHaproxy extends HaproxyPart, ObservedHaproxy {
   counts: HaproxyCounts
   /** Stops listening for log lines; HAProxy goes on. */
   close(): Promise<void>
@@ -69,54 +61,22 @@ export function createEdge(options: EdgeOptions): Edge {
     log,
     onHint(hint) {
       if (hint.type === 'changed') loop.hint(hint.revision)
-      else if (hint.type === 'watch') rings.watch(hint.services)
+      else if (hint.type === 'watch') observers.watch(hint.services)
       else counter.onStored(hint.ledger, hint.seq)
     },
     onReconnect: () => {
-      rings.watch([])
       loop.onReconnect()
-      peers.onReconnect()
-      backends.onReconnect()
+      observers.onReconnect()
       counter.onReconnect()
     },
   })
-  const rings = createLogRings({ send: (lines) => link.send({ type: 'logs', lines }) })
-  const backends = createBackendWatch({
-    now,
-    send: (isFirst, reports) => link.send({ type: 'backends', isFirst, backends: reports }),
-  })
-  haproxy.logs.on('line', (line) => {
-    rings.push(line)
-    if (line.sign) backends.note(line.service, line.sign)
-  })
-  let nodeStates: ReadonlyMap<number, 'up' | 'down'> = new Map()
-  const tellingNodes = createSingleFlight(() =>
-    haproxy.setNodeStates(nodeStates).catch((err: unknown) => log.warn({ err }, 'HAProxy was not told')),
-  )
-  const peers = createPeerObserver({
-    ...tunnel,
-    now,
-    log,
-    send: (figures) => link.send({ type: 'peers', peers: figures }),
-    setNodeStates: (states) => {
-      backends.setNodeStates(states)
-      nodeStates = states
-      tellingNodes.trigger()
-    },
-  })
+  const observers = createObservers({ ...tunnel, haproxy, now, random, log, send: link.send })
   const names = createNames({
     lookups: options.lookups ?? createLookups(),
     now,
     onChange: () => loop.requestApply(),
   })
   const kernel = createKernelWatch(exec)
-  const flowLog = createFlowLog({ exec, now, random, onLine: (line) => rings.push(line) })
-  const refusalLog = createRefusalLog({
-    exec,
-    interface: tunnel.interface,
-    now,
-    onLine: (line) => rings.push(line),
-  })
   const nftables = createNftables({
     ...tunnel,
     httpsPort: settings.POSTERN_HTTPS_PORT,
@@ -149,37 +109,27 @@ export function createEdge(options: EdgeOptions): Edge {
     hasKernelChanged: kernel.takeChanges,
     lastGoodFile: paths.lastGood,
     observeMachine: () => observeMachine(settings, options.edgePorts()),
-    observerProblems: () => peers.problems(),
+    observerProblems: observers.problems,
     fetchState: (known) => link.fetchState(known),
     report: (report) => link.send({ type: 'report', report }),
-    onState: (state) => peers.setPeers(state.peers),
-    onRoutes: (routes) => {
-      backends.setRoutes(routes)
-      flowLog.setRoutes(routes)
-      refusalLog.setRoutes(routes)
-    },
+    onState: (state) => observers.setPeers(state.peers),
+    onRoutes: observers.setRoutes,
     onReady: options.onReady,
   })
   return {
     async start() {
       await counter.start()
       await loop.start()
-      peers.start()
+      observers.start()
       link.start()
     },
     count: counter.count,
     async close() {
-      peers.close()
-      tellingNodes.close()
       await loop.close()
-      await tellingNodes.idle()
+      await observers.close()
       await counter.close()
-      flowLog.close()
-      refusalLog.close()
       kernel.close()
       names.close()
-      rings.close()
-      backends.close()
       await haproxy.close()
       await link.close()
     },
