@@ -84,6 +84,8 @@ describe('the server', () => {
     await page.getByLabel(label('Name')).fill('refused')
     await page.keyboard.press('Enter')
     await page.locator('.toast').getByText(words).waitFor()
+    await expect(page.getByText(words)).toHaveCount(1)
+    await expect(page.getByText('Not saved.')).toHaveCount(0)
     visit.expectNoComplaints()
     await visit.close()
   })

@@ -152,10 +152,16 @@ describe('the list', () => {
     const visit = await site.open('/nodes')
     const { page } = visit
     await act(page, 'handled', 'Disconnect')
+    await page
+      .getByText(
+        'This closes the tunnel of handled. Its services stay configured but unreachable until it is connected again.',
+      )
+      .waitFor()
     await page.getByRole('button', { name: 'Yes, disconnect!' }).click()
     await page.getByText('Node disconnected successfully!').waitFor()
     expect((await site.api.getNode(node.id)).enabled).toBe(false)
     await act(page, 'handled', 'Connect')
+    await page.getByText('handled can connect again. Its services come back when it does.').waitFor()
     await page.getByRole('button', { name: 'Yes, connect!' }).click()
     await page.getByText('Node connected successfully!').waitFor()
     await act(page, 'handled', 'Delete Node')
@@ -194,6 +200,7 @@ describe('the list', () => {
     )
     await page.goto(`${site.origin}/nodes`)
     await page.getByRole('button', { name: 'Retry' }).waitFor()
+    await page.getByRole('alert').getByText('Status 500, request r1').waitFor()
     await expect(page.getByText('No nodes yet')).toHaveCount(0)
     expect(visit.complaints).toContainEqual(
       expect.stringContaining('Failed to load /api/nodes: Internal error'),
@@ -255,7 +262,7 @@ describe('a node page', () => {
   it('of a node that does not exist says so, and leads back', async () => {
     const visit = await site.open('/nodes/999999')
     const { page } = visit
-    visit.forgive(/404|Failed to load/)
+    visit.forgive(/404|Failed to load|The stream was lost/)
     await page.getByText('This node does not exist').waitFor()
     expect(visit.complaints).toContainEqual(
       expect.stringContaining('Failed to load /api/nodes/:id: Node not found'),

@@ -104,6 +104,19 @@ it('a person chooses how many rows a page has, and this browser remembers it', a
   await visit.close()
 })
 
+it('what no list knows is dropped from the address, and nothing is asked with it', async () => {
+  const visit = await site.open('/domains')
+  const { page } = visit
+  const asked: string[] = []
+  page.on('request', (request) => void (request.url().includes('bogus') && asked.push(request.url())))
+  await page.goto(`${site.origin}/nodes?type=bogus&orderBy=bogus%2Casc&page=2`)
+  await showing(page, 'Showing 11 to 11 of 11 results')
+  await expect(page).toHaveURL(/\/nodes\?page=2$/)
+  expect(asked.filter((url) => url.includes('/api/'))).toEqual([])
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 it('the services of a node come five to a page, the card steps back, too', async () => {
   const node = await site.api.createNode({ name: 'busy' })
   for (let index = 1; index <= 6; index++)

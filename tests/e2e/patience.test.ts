@@ -1,4 +1,4 @@
-import type { Page } from 'playwright'
+import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite } from './harness.ts'
@@ -20,9 +20,15 @@ describe('while the server takes its time', () => {
     await page.getByRole('button', { name: 'Add Client' }).click()
     const form = page.getByRole('dialog')
     await form.getByLabel(label('Name')).fill('twice')
-    await form.getByRole('button', { name: 'Save' }).dblclick()
+    expect((await form.boundingBox())?.y).toBe(90)
+    const save = form.getByRole('button', { name: 'Save' })
+    const before = await looksOf(save)
+    await save.dblclick()
     await expect(form.getByRole('button', { name: 'Save' })).toBeDisabled()
     await expect(form.getByRole('button', { name: 'Save' })).toHaveAttribute('aria-busy', 'true')
+    expect(await looksOf(save)).toEqual(before)
+    const [button, spinner] = [await save.boundingBox(), await save.locator('.spin').boundingBox()]
+    expect(middleOf(spinner)).toBeCloseTo(middleOf(button), 0)
     await expect(form.getByRole('button', { name: 'Cancel' })).toBeDisabled()
     await page.keyboard.press('Escape')
     await expect.poll(held.count).toBe(1)
@@ -143,6 +149,19 @@ describe("the browser's Back", () => {
     await visit.close()
   })
 })
+
+/** Its width and its colour, once the pointer has nothing to do with them. */
+async function looksOf(button: Locator) {
+  await button.page().mouse.move(1, 1)
+  return button.evaluate((element) => {
+    for (const animation of element.getAnimations()) animation.finish()
+    return [element.getBoundingClientRect().width, getComputedStyle(element).backgroundColor]
+  })
+}
+
+function middleOf(box: { x: number; width: number } | null): number {
+  return box ? box.x + box.width / 2 : Number.NaN
+}
 
 /** Keeps requests of a method on the way until they are released, and counts them. */
 async function holdBack(page: Page, method: string) {

@@ -75,6 +75,28 @@ describe('publishing an HTTP service', () => {
     await visit.close()
   })
 
+  it('says before saving that its own defaults need a domain or another path', async () => {
+    const { visit, page, form } = await openForm()
+    const path = form.getByLabel(label('Public HTTP Path'))
+    const needed = '/ belongs to the console: choose another path, or a domain'
+    await expect(path).toHaveAccessibleDescription(needed)
+    await expect(path).not.toHaveAttribute('aria-invalid')
+    await form.getByText('/…', { exact: false }).first().waitFor()
+    const calls: string[] = []
+    page.on('request', (request) => void (request.method() === 'POST' && calls.push(request.url())))
+    await form.getByLabel(label('Service Name')).fill('by default')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await expect(path).toHaveAttribute('aria-invalid', 'true')
+    await expect(path).toHaveAccessibleDescription(needed)
+    expect(calls).toEqual([])
+    await path.fill('/by-default')
+    await expect(path).not.toHaveAttribute('aria-invalid')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('says what breaks beside the console, and where that is explained', async () => {
     await site.api.publish(node.id, { name: 'other', domain: 'other.example.com' })
     const consoleDomain = 'gate.example.com'
@@ -136,7 +158,7 @@ describe('a service whose node is not there', () => {
     await form.getByLabel(label('Service Name')).fill('away')
     await form.getByLabel(label('Public HTTP Path')).fill('/away')
     await form.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved. Goes live when attic connects.').waitFor()
+    await page.getByText('away is saved. It goes live when attic connects.').waitFor()
     await visit.expectAccessible()
     await page.getByRole('button', { name: 'Got it!' }).click()
     await expect(row(page, 'away').getByText('Node offline')).toHaveClass('phase warn')
@@ -210,7 +232,7 @@ describe('the service card', () => {
     await page.getByRole('button', { name: /^Yes/ }).click()
     await page.getByText('Service exposed successfully!').waitFor()
     await act(page, 'acted', 'Edit Service')
-    const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    const form = page.getByRole('dialog', { name: 'Edit HTTP Service: acted' })
     await form.getByLabel(label('Backend Port')).fill('9999')
     await form.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Got it!' }).click()

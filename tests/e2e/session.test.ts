@@ -5,7 +5,7 @@ import { label, type Site, startSite } from './harness.ts'
 let site: Site
 
 beforeAll(async () => {
-  site = await startSite()
+  site = await startSite({ POSTERN_SPONSOR_URL: 'https://sponsor.example.com/' })
 })
 afterAll(() => site?.close())
 
@@ -48,6 +48,10 @@ describe('signing in', () => {
     const { page } = visit
     const calls: string[] = []
     page.on('request', (request) => void (request.method() === 'POST' && calls.push(request.url())))
+    await page.getByLabel(label('Username')).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await expect(page.locator('[aria-invalid]')).toHaveCount(0)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('This field is required').first().waitFor()
     await expect(page.getByText('This field is required')).toHaveCount(2)
@@ -137,6 +141,7 @@ describe('the shell', () => {
     const { page } = visit
     const html = page.locator('html')
     const toggle = page.getByRole('button', { name: /Colour scheme/ })
+    await expect(toggle.locator('.lucide-monitor')).toHaveCount(1)
     for (const scheme of ['light', 'dark', 'system', 'light']) {
       await toggle.click()
       await expect(toggle).toHaveAccessibleName(new RegExp(`${scheme}$`))
@@ -164,7 +169,14 @@ describe('the shell', () => {
     const visit = await site.open('/')
     const { page } = visit
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    // Icons say what they do in the console's own words, not in those of the browser.
+    await page.getByRole('button', { name: 'Sign out' }).hover()
+    await page.locator('.tooltip').getByText('Sign out').waitFor()
+    await expect(page.locator('.btn[title]')).toHaveCount(0)
     await page.getByRole('button', { name: 'Help' }).click()
+    const sponsor = page.getByRole('menuitem', { name: 'Sponsor' })
+    await expect(sponsor).toHaveAttribute('href', 'https://sponsor.example.com/')
+    await expect(page.getByRole('menuitem', { name: 'Contact us' })).toHaveAttribute('href', '/docs/contact')
     const links = await page
       .locator('a[href]')
       .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))

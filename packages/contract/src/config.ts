@@ -20,8 +20,10 @@ export const Config = z.extend(NodeConfig, {
   agentSha256: z.nullable(z.string()),
   /** By whom visitors are known in front of services, and the redirect address to enter there; null: not set up. */
   signIn: z.nullable(z.object({ issuer: z.string(), redirectUrl: z.string() })),
-  /** Links of the top bar; null hides them. */
+  /** Links of the console; null hides them. */
   repositoryUrl: z.nullable(z.string()),
+  sponsorUrl: z.nullable(z.string()),
+  /** Where *Contact us* leads; null: to the documentation's own page. */
   contactUrl: z.nullable(z.string()),
 })
 export type Config = z.infer<typeof Config>

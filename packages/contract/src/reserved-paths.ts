@@ -23,5 +23,10 @@ export function isReservedPath(path: string): boolean {
   return first === '' || RESERVED_PATHS.includes(first)
 }
 
+/** What a person reads who chose such a path where the console answers. */
+export function reservedPathMessage(path: string, domain: string | null): string {
+  return `${path} belongs to the console: choose another path${domain === null ? ', or a domain' : ''}`
+}
+
 /** Where the server proves that a request came out at it: below it is the nonce of a check of a domain. Plain HTTP too. */
 export const PROOF_PATH = '/.well-known/postern'

@@ -146,6 +146,7 @@ const Environment = z.object({
   ),
   POSTERN_LOG_LEVEL: z._default(z.enum(['debug', 'info', 'warn', 'error']), 'info'),
   POSTERN_REPOSITORY_URL: z._default(link, null),
+  POSTERN_SPONSOR_URL: z._default(link, null),
   POSTERN_CONTACT_URL: z._default(link, null),
 })
 

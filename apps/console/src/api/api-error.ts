@@ -26,6 +26,24 @@ export class ApiError extends Error {
   }
 }
 
+/** What of a failure a person reads, or quotes to the people who run the server. */
+export interface Failure {
+  message: string
+  /** 0 when no answer came. */
+  status: number
+  requestId?: string | undefined
+}
+
+export function failureOf(error: unknown): Failure {
+  const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: undefined }
+  return { message: errorMessage(error), status, requestId }
+}
+
+/** A request that the server could not read: the client itself has told it in a toast. */
+export function isTold(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 400
+}
+
 /** What a person reads when something failed. */
 export function errorMessage(error: unknown): string {
   return error instanceof ApiError ? error.message : 'Something went wrong in the console. Reload the page.'

@@ -2,8 +2,10 @@ import type { Endpoint } from '@postern/contract/endpoint'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { STREAM_MESSAGE_LIMIT, STREAM_RECONNECT_DELAY, STREAM_SILENCE_LIMIT } from '../util/constants.ts'
+import { readError } from './answers.ts'
 import { ApiError } from './api-error.ts'
 import { useApi } from './context.ts'
+import { whenVisible, whileVisible } from './visibility.ts'
 
 interface Options {
   query: Record<string, string | number | undefined>
@@ -14,7 +16,7 @@ interface Options {
   enabled?: boolean
 }
 
-/** Follows an event stream while the component is mounted; a new query opens a new stream. */
+/** Follows an event stream while the component is mounted and the page is seen; a new query opens a new stream. */
 export function useStream(
   endpoint: Endpoint,
   { query, reconnect, onMessage, enabled = true }: Options,
@@ -65,17 +67,31 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
   options.onState('connecting')
   while (!end.aborted) {
     try {
-      await readOnce(options, last, end)
+      await whenVisible(end)
+      const wasSeen = await whileVisible(end, (signal) => readOnce(options, last, signal))
+      if (!wasSeen) {
+        options.onState('connecting')
+        continue
+      }
     } catch (error) {
-      // The session is over, and the client has already said so.
-      if (error instanceof ApiError && error.status === 401) return options.onState('lost')
-      if (!end.aborted) console.error('The stream was lost', error)
+      if (!end.aborted && !isSessionOver(error)) console.error('The stream was lost', error)
+      if (isFinal(error)) return options.onState('lost')
     }
     if (end.aborted) return
     if (!options.reconnect) return options.onState('lost')
     options.onState('reconnecting')
     await delay(STREAM_RECONNECT_DELAY, end)
   }
+}
+
+/** The client has already said so. */
+function isSessionOver(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401
+}
+
+/** The session is over, or what was asked for is not there: asking again helps nobody. */
+function isFinal(error: unknown): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500
 }
 
 async function readOnce(options: StreamOptions, last: { id: string }, end: AbortSignal): Promise<void> {
@@ -86,7 +102,8 @@ async function readOnce(options: StreamOptions, last: { id: string }, end: Abort
     // A restarted server does not know the ticket. If the next one is refused too, the session is over.
     if (response.status === 401) response = await ask(await options.url(true), last.id, signal)
     if ([401, 403, 429].includes(response.status)) options.onRefused()
-    if (!response.ok || !response.body) throw new Error(`The stream answered with status ${response.status}`)
+    if (!response.ok) throw await readError(response)
+    if (!response.body) throw new Error('The stream answered without a body')
     options.onState('live')
     const events = response.body
       .pipeThrough(new TextDecoderStream())

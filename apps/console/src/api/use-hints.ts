@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints'
 import { HintNoun, Hints } from '@postern/contract/hints'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import { type StreamState, useStream } from './stream.ts'
 
 /** Reloads what the server says has changed, and everything when the stream (re)connects. */
@@ -15,8 +15,6 @@ export function useHints(): StreamState {
   const state = useStream(endpoints.streamHints, {
     query: {},
     reconnect: true,
-    // A hidden page loads nothing and leaves its connection to other tabs.
-    enabled: useSyncExternalStore(subscribeToVisibility, isVisible),
     onMessage: (data) => reload(Hints.parse(data)),
   })
   const reloadAll = useEffectEvent(() => reload(HintNoun.options))
@@ -24,13 +22,4 @@ export function useHints(): StreamState {
     if (state === 'live') reloadAll()
   }, [state])
   return state
-}
-
-function isVisible(): boolean {
-  return document.visibilityState === 'visible'
-}
-
-function subscribeToVisibility(listener: () => void): () => void {
-  document.addEventListener('visibilitychange', listener)
-  return () => document.removeEventListener('visibilitychange', listener)
 }

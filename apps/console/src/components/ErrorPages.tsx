@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { House } from 'lucide-react'
 import { Link, useRouteError } from 'react-router'
-import { ApiError, errorMessage } from '../api/api-error.ts'
+import { ApiError, errorMessage, failureOf, isTold } from '../api/api-error.ts'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
 import { urls } from '../util/urls.ts'
 import { Page } from './Page.tsx'
@@ -70,7 +70,8 @@ export function RecordError({ query, what, back }: RecordErrorProps) {
       ) : (
         <ErrorPanel
           title={`The ${what} could not be loaded`}
-          text={errorMessage(query.error)}
+          text={!isTold(query.error) && errorMessage(query.error)}
+          failure={failureOf(query.error)}
           busy={query.isFetching}
           onRetry={() => query.refetch()}
         />

@@ -1,9 +1,9 @@
-import { Moon, Sun, SunMoon } from 'lucide-react'
+import { Monitor, Moon, Sun } from 'lucide-react'
 import { nextScheme, useScheme } from '../stores/preference.ts'
 import { IconButton } from '../ui/Button.tsx'
 
 const LOOKS = {
-  auto: { icon: SunMoon, words: 'follow the system' },
+  auto: { icon: Monitor, words: 'follow the system' },
   light: { icon: Sun, words: 'light' },
   dark: { icon: Moon, words: 'dark' },
 } as const

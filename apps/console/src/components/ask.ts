@@ -1,4 +1,4 @@
-import { ApiError, errorMessage } from '../api/api-error.ts'
+import { errorMessage, isTold } from '../api/api-error.ts'
 import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
 import { toast } from '../ui/Toasts.tsx'
 
@@ -28,8 +28,7 @@ export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
     await act()
     return true
   } catch (error) {
-    // The client itself shows a 400.
-    if (!(error instanceof ApiError && error.status === 400)) toast.error(errorMessage(error))
+    if (!isTold(error)) toast.error(errorMessage(error))
     return false
   }
 }

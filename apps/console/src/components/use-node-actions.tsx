@@ -26,9 +26,9 @@ export function useNodeActions() {
         done: 'Node connected successfully!',
         refresh,
       }),
-    disconnect: ({ id }: Node) =>
+    disconnect: ({ id, name }: Node) =>
       ask({
-        question: CONFIRM_DISCONNECT,
+        question: confirmDisconnect(name),
         act: () => api.call(endpoints.disableNode, { params: { id } }),
         done: 'Node disconnected successfully!',
         refresh,
@@ -67,12 +67,18 @@ function confirmReplaceKey(name: string): ConfirmOptions {
   }
 }
 
-const CONFIRM_DISCONNECT: ConfirmOptions = {
-  title: 'Disconnect node',
-  description:
-    'This closes the tunnel. Its services stay configured but unreachable until it is connected again.',
-  icon: Power,
-  acceptButtonText: 'Yes, disconnect!',
+function confirmDisconnect(name: string): ConfirmOptions {
+  return {
+    title: 'Disconnect node',
+    description: (
+      <>
+        This closes the tunnel of <b>{name}</b>. Its services stay configured but unreachable until it is
+        connected again.
+      </>
+    ),
+    icon: Power,
+    acceptButtonText: 'Yes, disconnect!',
+  }
 }
 
 function confirmConnect(name: string): ConfirmOptions {

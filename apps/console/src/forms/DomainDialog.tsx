@@ -45,7 +45,7 @@ export function DomainDialog({ domain, onClose }: Props) {
   }
   return (
     <FormDialog
-      title="Domain & SSL Settings"
+      title={domain ? `Domain & SSL Settings: ${domain.domain}` : 'Domain & SSL Settings'}
       description="Set up a domain pointing to Postern"
       onClose={() => onClose()}
       {...dialog}

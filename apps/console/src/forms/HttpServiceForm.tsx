@@ -1,12 +1,18 @@
 import { endpoints } from '@postern/contract/endpoints'
-import { type HttpService, HttpServiceForm as HttpServiceSchema } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { useConfig } from '../api/queries.ts'
 import { SelectField } from './bound-fields.tsx'
 import { SandboxHint } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
-import { httpServiceValues, NEW_HTTP_SERVICE, previewHttpRoute, schemaForNode } from './service-values.ts'
+import {
+  findPathError,
+  httpServiceValues,
+  NEW_HTTP_SERVICE,
+  previewHttpRoute,
+  schemaForHttp,
+} from './service-values.ts'
 import { ServiceSignInFields } from './sign-in-fields.tsx'
 import { TextField } from './TextField.tsx'
 
@@ -18,8 +24,9 @@ const PROTOCOLS = [
 export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceFormProps<HttpService>) {
   const api = useApi()
   const config = useConfig().data
+  const locked = service?.system ?? false
   const { form, dialog } = useServiceForm({
-    schema: schemaForNode(HttpServiceSchema, node),
+    schema: schemaForHttp(node, locked),
     record: service,
     valuesOf: (record) => (record ? httpServiceValues(record) : NEW_HTTP_SERVICE),
     create: (body) => api.call(endpoints.createHttpService, { params: { nodeId: node.id }, body }),
@@ -28,11 +35,11 @@ export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceForm
   })
   const { control } = form
   const values = useWatch({ control })
-  const locked = service?.system ?? false
   return (
     <ServiceForm
       type="http"
       node={node}
+      name={service?.name}
       form={form}
       dialog={dialog}
       locked={locked}
@@ -47,6 +54,7 @@ export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceForm
           label="Public HTTP Path"
           mono
           placeholder="/"
+          hint={!locked && findPathError(values)}
           disabled={locked}
         />
       }

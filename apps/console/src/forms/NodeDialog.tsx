@@ -83,7 +83,7 @@ function NodeForm({ node, onClose, onCreated, onUpdated }: FormProps) {
   const showsAdvanced = advanced || errors.dns || errors.keepalive
   return (
     <FormDialog
-      title="Client / Node Configuration"
+      title={node ? `Client / Node Configuration: ${node.name}` : 'Client / Node Configuration'}
       description="Set up a network client or gateway"
       onClose={onClose}
       {...dialog}

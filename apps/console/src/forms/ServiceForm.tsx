@@ -59,6 +59,8 @@ export function useServiceForm<S extends Service, In extends ServiceValues, Out>
 interface Props<In extends ServiceValues, Out> {
   type: ServiceType
   node: Node
+  /** Of the service that is edited. */
+  name: string | undefined
   form: UseFormReturn<In, unknown, Out>
   dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
   /** True for the console itself: only its domain and its IP lists can be changed. */
@@ -94,7 +96,11 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   const hostAllowed = canNameHost(node)
   return (
     <FormDialog
-      title={`Expose ${typeName(type)} Service on Node`}
+      title={
+        props.name
+          ? `Edit ${typeName(type)} Service: ${props.name}`
+          : `Expose ${typeName(type)} Service on Node`
+      }
       description={PURPOSES[type]}
       size="l"
       footNote={<RoutePreview route={route} node={node} />}

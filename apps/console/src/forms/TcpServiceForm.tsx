@@ -34,6 +34,7 @@ export function TcpServiceForm({ node, service, onClose, onSaved }: ServiceFormP
     <ServiceForm
       type="tcp"
       node={node}
+      name={service?.name}
       form={form}
       dialog={dialog}
       locked={false}

@@ -1,4 +1,4 @@
-import type { ComponentProps, FocusEvent } from 'react'
+import { type ComponentProps, type FocusEvent, useRef } from 'react'
 import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
 import { Field, type FieldProps } from '../ui/Field.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
@@ -40,8 +40,16 @@ export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>(
 }: Binding<V, T> & { name: N }) {
   const { field, fieldState } = useController({ control, name })
   const { disabled: _, ...props } = field
-  const onBlur = (event: FocusEvent) => whenReleased(event.currentTarget, field.onBlur)
-  return { field: { ...props, onBlur }, error: fieldState.error?.message }
+  const wasUsed = useRef(false)
+  const onChange = (value: unknown) => {
+    wasUsed.current = true
+    field.onChange(value)
+  }
+  const onBlur = (event: FocusEvent) => {
+    // A field that was only passed through has nothing wrong yet.
+    if (wasUsed.current) whenReleased(event.currentTarget, field.onBlur)
+  }
+  return { field: { ...props, onChange, onBlur }, error: fieldState.error?.message }
 }
 
 /**

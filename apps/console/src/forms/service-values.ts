@@ -2,12 +2,14 @@ import { together } from '@postern/contract/fields'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
-import type {
-  HttpService,
-  HttpServiceFormInput,
-  Service,
-  TcpService,
-  TcpServiceFormInput,
+import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
+import {
+  type HttpService,
+  HttpServiceForm,
+  type HttpServiceFormInput,
+  type Service,
+  type TcpService,
+  type TcpServiceFormInput,
 } from '@postern/contract/services'
 import * as z from 'zod/mini'
 import { backendText } from '../components/service-card/service-text.ts'
@@ -107,6 +109,25 @@ export function schemaForNode<Out extends { backendHost: string | null }, In>(
   )
 }
 
+/** Why a service cannot be published where the form says; only the server knows which domains the console answers at. */
+export function findPathError({ domain, pathLocation }: Partial<HttpServiceFormInput>): string | undefined {
+  const path = pathLocation?.trim() || '/'
+  return !domain?.trim() && isReservedPath(path) ? reservedPathMessage(path, null) : undefined
+}
+
+/** The same for an HTTP service, which is not to be had in the console's place, unless it is the console. */
+export function schemaForHttp(node: Pick<Node, 'isGateway' | 'isLocal'>, isConsole: boolean) {
+  const schema = schemaForNode(HttpServiceForm, node)
+  if (isConsole) return schema
+  return schema.check(
+    z.superRefine((form, found) => {
+      const message = findPathError(form)
+      if (message === undefined) return
+      found.addIssue({ code: 'custom', path: ['pathLocation'], message, input: form.pathLocation })
+    }, together),
+  )
+}
+
 /** The route that a form describes so far: public address → backend. */
 export interface Route {
   from: string
@@ -125,7 +146,7 @@ export function previewHttpRoute(
 ): Route {
   const domain = values.domain?.trim().toLowerCase() ?? ''
   const base = domain === '' ? publicUrl : domainUrl(domain, publicUrl)
-  const path = values.pathLocation?.trim() || '/'
+  const path = findPathError(values) ? '/…' : values.pathLocation?.trim() || '/'
   return {
     from: `${base ?? ''}${path.startsWith('/') ? path : `/${path}`}`,
     to: backendText({

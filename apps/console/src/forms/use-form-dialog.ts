@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import type { FieldValues } from 'react-hook-form'
 import type * as z from 'zod/mini'
-import { ApiError } from '../api/api-error.ts'
+import { ApiError, failureOf } from '../api/api-error.ts'
 import { useLeaveGuard } from '../components/use-leave-guard.ts'
 import { confirmDiscard } from '../ui/Dialog.tsx'
-import { bannerOf, useFormShell } from './use-form-shell.ts'
+import { useFormShell } from './use-form-shell.ts'
 
 export interface FormDeclaration<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved> {
   schema: z.ZodMiniType<Out, In>
@@ -47,7 +47,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
       setSubmitError(null)
     } catch (error) {
       console.error('The record was not loaded again', error)
-      setSubmitError(bannerOf(error))
+      setSubmitError(failureOf(error))
     }
   }
   useLeaveGuard(shell.dirty, confirmDiscard)

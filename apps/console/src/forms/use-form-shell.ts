@@ -12,7 +12,7 @@ import {
   useForm,
 } from 'react-hook-form'
 import type * as z from 'zod/mini'
-import { ApiError, errorMessage } from '../api/api-error.ts'
+import { ApiError, failureOf, isTold } from '../api/api-error.ts'
 import type { SubmitError } from '../ui/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
@@ -30,7 +30,7 @@ interface Declaration<In extends FieldValues, Out> {
 }
 
 /**
- * What every form does: fields are checked when they are left and then while typing, all of them on submit; the
+ * What every form does: fields are checked when they are left with something typed and then while typing, all of them on submit; the
  * server's errors go under their fields, and to the banner what no field shows.
  */
 export function useFormShell<In extends FieldValues, Out>(declaration: Declaration<In, Out>) {
@@ -58,18 +58,13 @@ export function useFormShell<In extends FieldValues, Out>(declaration: Declarati
   return { form, setSubmitError, shell: { loading: isSubmitting, submitError, dirty: isDirty, onSubmit } }
 }
 
-/** What the banner says of any failure. */
-export function bannerOf(error: unknown): SubmitError {
-  const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: undefined }
-  return { message: errorMessage(error), status, requestId }
-}
-
 /** Puts each error under its field; returns what no field shows, for the banner. */
 function showErrors<In extends FieldValues, Out>(
   form: UseFormReturn<In, unknown, Out>,
   error: unknown,
 ): SubmitError | null {
-  if (!(error instanceof ApiError) || error.errors.length === 0) return bannerOf(error)
+  if (isTold(error)) return null
+  if (!(error instanceof ApiError) || error.errors.length === 0) return failureOf(error)
   // The server's dotted paths are those of the form, which was sent as it is.
   const errors = error.errors.map(({ field, message }) => ({ field: field as FieldPath<In>, message }))
   for (const { field, message } of errors) form.setError(field, { type: 'server', message })
@@ -80,7 +75,10 @@ function showErrors<In extends FieldValues, Out>(
   const others = errors.filter((each) => !isShown(each))
   if (others.length === 0) return null
   form.clearErrors(others.map(({ field }) => field))
-  return { ...bannerOf(error), message: others.map(({ field, message }) => `${field}: ${message}`).join(' ') }
+  return {
+    ...failureOf(error),
+    message: others.map(({ field, message }) => `${field}: ${message}`).join(' '),
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Page } from '@postern/contract/lists'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { errorMessage } from '../api/api-error.ts'
+import { errorMessage, failureOf, isTold } from '../api/api-error.ts'
 import { keepRowsPerPage, ROWS_PER_PAGE } from '../stores/row-counts.ts'
 import { Button, IconButton } from '../ui/Button.tsx'
 import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
@@ -38,7 +38,8 @@ export function QueryTable<T extends { id: number }>(props: Props<T>) {
     page === undefined && isError ? (
       <ErrorPanel
         title={`The ${noun} could not be loaded`}
-        text={errorMessage(error)}
+        text={!isTold(error) && errorMessage(error)}
+        failure={failureOf(error)}
         busy={isFetching}
         onRetry={() => refetch()}
       />

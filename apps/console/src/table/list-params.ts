@@ -1,3 +1,5 @@
+import type { Endpoint } from '@postern/contract/endpoint'
+import { toFieldErrors } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
@@ -53,7 +55,7 @@ export function changeListParams(
   if (change.search !== undefined) put('search', change.search)
   if (change.type !== undefined) put('type', change.type)
   if (change.limit !== undefined) put('limit', String(change.limit))
-  if (change.sort !== undefined) put('orderBy', `${change.sort.field},${change.sort.direction}`)
+  if ('sort' in change) put('orderBy', change.sort ? `${change.sort.field},${change.sort.direction}` : '')
   const page = change.page ?? 1
   put('page', page === 1 ? '' : String(page))
   return next
@@ -68,6 +70,23 @@ export function listQueryOf(params: ListParams) {
     type: params.type || undefined,
     orderBy: params.sort && `${params.sort.field},${params.sort.direction}`,
   }
+}
+
+/** What of an address the endpoint would refuse, as the change that drops it; undefined when there is none. */
+export function findUnusable(endpoint: Endpoint, params: ListParams): Partial<ListParams> | undefined {
+  const result = endpoint.query?.safeParse(withoutAbsent(listQueryOf({ ...params, page: 1, limit: 1 })))
+  const fields = result?.success === false ? toFieldErrors(result.error.issues).map(({ field }) => field) : []
+  const drop: Partial<ListParams> = {
+    ...(fields.includes('search') && { search: '' }),
+    ...(fields.includes('type') && { type: '' }),
+    ...(fields.includes('orderBy') && { sort: undefined }),
+  }
+  return Object.keys(drop).length > 0 ? drop : undefined
+}
+
+function withoutAbsent(query: object): object {
+  const present = Object.entries(query).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(present.map(([key, value]) => [key, String(value)]))
 }
 
 /** The page to go to when the current one has no rows left, or undefined. */

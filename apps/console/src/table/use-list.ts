@@ -7,7 +7,7 @@ import { keyOf, putNewer, usePage } from '../api/queries.ts'
 import { type StreamState, useStream } from '../api/stream.ts'
 import type { CallInput, RawInput, RowOf } from '../api/types.ts'
 import { findRowCount, keepRowCount } from '../stores/row-counts.ts'
-import { type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
+import { findUnusable, type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
 
 interface Options<E extends Endpoint> {
   endpoint: E
@@ -31,7 +31,10 @@ export interface List<Row> {
 
 /** One page of a list, kept up to date; it steps back when a page has lost its last row. */
 export function useList<E extends Endpoint>({ endpoint, state, input, live }: Options<E>): List<RowOf<E>> {
-  const [params, change] = state
+  const [asked, change] = state
+  const unusable = findUnusable(endpoint, asked)
+  const params = { ...asked, ...unusable }
+  useDrop(unusable, asked.page, change)
   const client = useQueryClient()
   const query = { ...listQueryOf(params), ...input?.query }
   const raw: RawInput = { ...input, query }
@@ -51,13 +54,22 @@ export function useList<E extends Endpoint>({ endpoint, state, input, live }: Op
     },
   })
   const page = result.isPlaceholderData ? undefined : result.data
-  useStepBack(page, state)
+  useStepBack(page, [params, change])
   const expectedRows = useExpectedRows(
     `${pathOf(endpoint, input?.params)} ${JSON.stringify(input?.query)}`,
     params,
     page,
   )
   return { query: result, params, change, streamState, expectedRows }
+}
+
+/** An address that somebody wrote by hand keeps what can be shown. */
+function useDrop(unusable: Partial<ListParams> | undefined, page: number, change: ListState[1]): void {
+  const isUnusable = unusable !== undefined
+  const drop = useEffectEvent(() => change({ ...unusable, page }, { replace: true }))
+  useEffect(() => {
+    if (isUnusable) drop()
+  }, [isUnusable])
 }
 
 function useStepBack(page: Page<unknown> | undefined, [params, change]: ListState): void {

@@ -1,13 +1,14 @@
 import { clsx } from 'clsx'
 import type { LucideIcon } from 'lucide-react'
 import type { ComponentProps } from 'react'
+import { useTooltip } from './Tooltip.tsx'
 import './Button.css'
 
 export interface ButtonProps extends ComponentProps<'button'> {
   variant?: 'default' | 'primary' | 'danger' | 'success' | 'ghost'
   size?: 'md' | 'sm'
   icon?: LucideIcon
-  /** Disabled, with a spinner in place of the icon and the same width. */
+  /** Disabled, with a spinner in place of its words, in the same width and colour. */
   busy?: boolean
   block?: boolean
 }
@@ -28,8 +29,9 @@ export function Button({ variant = 'default', size = 'md', icon: Icon, busy, blo
         className,
       )}
     >
-      {busy ? <Spinner /> : Icon && <Icon className="ic" />}
+      {Icon && <Icon className="ic" />}
       {children}
+      {busy && <Spinner />}
     </button>
   )
 }
@@ -42,28 +44,67 @@ export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'childre
   busy?: boolean
 }
 
-export function IconButton({
-  label,
-  icon: Icon,
-  size = 'md',
-  busy,
-  className,
-  disabled,
-  ...rest
-}: IconButtonProps) {
+/** Its words show beside it under the pointer, and on a focus that came by the keyboard. */
+export function IconButton(props: IconButtonProps) {
+  const { label, icon: Icon, size = 'md', busy, className, disabled, ...rest } = props
+  const { events, close, popup } = useTooltip(label, true)
   return (
-    <button
-      type="button"
-      {...rest}
-      aria-label={label}
-      title={rest.title ?? label}
-      disabled={disabled || busy}
-      aria-busy={busy || undefined}
-      className={clsx('btn ghost icon', size === 'sm' && 'sm', className)}
-    >
-      {busy ? <Spinner /> : <Icon className="ic" />}
-    </button>
+    <>
+      <button
+        type="button"
+        {...rest}
+        onPointerEnter={both(rest.onPointerEnter, events.onPointerEnter)}
+        onPointerLeave={both(rest.onPointerLeave, events.onPointerLeave)}
+        onFocus={both(rest.onFocus, (event) => {
+          if (event.currentTarget.matches(':focus-visible')) events.onFocus(event)
+        })}
+        onBlur={both(rest.onBlur, events.onBlur)}
+        onClick={both(rest.onClick, close)}
+        aria-label={label}
+        disabled={disabled || busy}
+        aria-busy={busy || undefined}
+        className={clsx('btn ghost icon', size === 'sm' && 'sm', className)}
+      >
+        <Icon className="ic" />
+        {busy && <Spinner />}
+      </button>
+      {popup}
+    </>
   )
+}
+
+interface IconLinkProps {
+  label: string
+  icon: LucideIcon
+  href: string
+  className?: string
+}
+
+/** A page outside of the console, in a new tab. */
+export function IconLink({ label, icon: Icon, href, className }: IconLinkProps) {
+  const { events, popup } = useTooltip(label, true)
+  return (
+    <>
+      <a
+        {...events}
+        className={clsx('btn ghost icon', className)}
+        href={href}
+        target="_blank"
+        rel="noreferrer"
+        aria-label={label}
+      >
+        <Icon className="ic" />
+      </a>
+      {popup}
+    </>
+  )
+}
+
+function both<E>(first: ((event: E) => void) | undefined, second: (event: E) => void): (event: E) => void {
+  return (event) => {
+    first?.(event)
+    second(event)
+  }
 }
 
 export function Spinner() {

@@ -1,6 +1,7 @@
 import { RotateCw, TriangleAlert } from 'lucide-react'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { Button } from './Button.tsx'
+import { FailureNote } from './FailureNote.tsx'
 import './EmptyState.css'
 
 export interface EmptyStateProps {
@@ -24,21 +25,24 @@ export function EmptyState({ door, title, text, children }: EmptyStateProps) {
 
 export interface ErrorPanelProps {
   title: string
-  text: ReactNode
+  /** Absent where a toast has told the reason. */
+  text?: ReactNode
+  failure?: ComponentProps<typeof FailureNote>['failure']
   onRetry?: () => void
   /** While it is tried again. */
   busy?: boolean
 }
 
 /** Something could not be loaded: never shown as empty. */
-export function ErrorPanel({ title, text, onRetry, busy = false }: ErrorPanelProps) {
+export function ErrorPanel({ title, text, failure, onRetry, busy = false }: ErrorPanelProps) {
   return (
     <div className="empty" role="alert">
       <span className="tile bad">
         <TriangleAlert className="ic" />
       </span>
       <h2>{title}</h2>
-      <p>{text}</p>
+      {text && <p>{text}</p>}
+      {failure && <FailureNote failure={failure} />}
       {onRetry && (
         <Button icon={RotateCw} busy={busy} onClick={onRetry}>
           Retry

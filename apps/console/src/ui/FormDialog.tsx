@@ -4,6 +4,7 @@ import { Banner } from './Banner.tsx'
 import { Button } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
 import { confirmDiscard, Dialog, DialogBody, DialogFoot, FIRST_FIELD } from './Dialog.tsx'
+import { FailureNote } from './FailureNote.tsx'
 import './FormDialog.css'
 
 export interface FormDialogProps {
@@ -96,11 +97,7 @@ function SubmitBanner({ error }: { error: SubmitError }) {
           <b>Not saved. </b>
           {error.message}
         </p>
-        {error.requestId && (
-          <p className="fine">
-            Status {error.status}, request <span className="mono">{error.requestId}</span>
-          </p>
-        )}
+        <FailureNote failure={error} />
       </Banner>
     </div>
   )

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { TOOLTIP_DELAY, TOOLTIP_PATIENCE } from '../util/constants.ts'
 import { useLoaded } from './use-loaded.ts'
 import './Menu.css'
@@ -18,25 +18,17 @@ export interface TooltipProps {
 }
 
 export function Tooltip({ text, focusable = false, tabIndex, className, children }: TooltipProps) {
-  const { isOpen, setOpen, events } = useHover()
-  const close = () => setOpen(false)
-  const tooltips = useLoaded(loadTooltips, isOpen, close)
-  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const { events, popup } = useTooltip(text, focusable)
   // Inside the trigger, so that the pointer may move on to the words: React's events follow its own tree.
-  const popup = isOpen && tooltips && (
-    <tooltips.TooltipPopup anchor={anchor} hidden={focusable} onClose={close}>
-      {text}
-    </tooltips.TooltipPopup>
-  )
   if (!focusable)
     return (
-      <span ref={setAnchor} className={className} {...events}>
+      <span className={className} {...events}>
         {children}
         {popup}
       </span>
     )
   return (
-    <button ref={setAnchor} type="button" tabIndex={tabIndex} className={className} {...events}>
+    <button type="button" tabIndex={tabIndex} className={className} {...events}>
       {children}
       <span className="sr">: {text}</span>
       {popup}
@@ -44,20 +36,41 @@ export function Tooltip({ text, focusable = false, tabIndex, className, children
   )
 }
 
-/** Open while the pointer or the focus is there: a moment later, and a moment longer. */
+/**
+ * The words beside what has these events.
+ * @param isNamed they are part of its name, and not read out once more
+ */
+export function useTooltip(text: ReactNode, isNamed: boolean) {
+  const { anchor, close, events } = useHover()
+  const tooltips = useLoaded(loadTooltips, anchor !== null, close)
+  const popup = anchor && tooltips && (
+    <tooltips.TooltipPopup anchor={anchor} hidden={isNamed} onClose={close}>
+      {text}
+    </tooltips.TooltipPopup>
+  )
+  return { events, close, popup }
+}
+
+type Touch = SyntheticEvent<HTMLElement>
+
+/** The element that has the pointer or the focus: a moment later, and a moment longer. */
 function useHover() {
-  const [isOpen, setOpen] = useState(false)
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const set = (open: boolean, delay: number) => {
+  const set = (next: HTMLElement | null, delay: number) => {
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => setOpen(open), delay)
+    timer.current = setTimeout(() => setAnchor(next), delay)
   }
   useEffect(() => () => clearTimeout(timer.current), [])
   const events = {
-    onPointerEnter: () => set(true, TOOLTIP_DELAY),
-    onPointerLeave: () => set(false, TOOLTIP_PATIENCE),
-    onFocus: () => set(true, 0),
-    onBlur: () => set(false, 0),
+    onPointerEnter: ({ currentTarget }: Touch) => set(currentTarget, TOOLTIP_DELAY),
+    onPointerLeave: () => set(null, TOOLTIP_PATIENCE),
+    onFocus: ({ currentTarget }: Touch) => set(currentTarget, 0),
+    onBlur: () => set(null, 0),
   }
-  return { isOpen, setOpen, events }
+  const close = () => {
+    clearTimeout(timer.current)
+    setAnchor(null)
+  }
+  return { anchor, close, events }
 }

@@ -62,6 +62,7 @@ const CONFIG = {
   agentSha256: 'ab'.repeat(32),
   repositoryUrl: null,
   contactUrl: null,
+  sponsorUrl: null,
 }
 
 test('the command fetches, checks and only then makes executable', () => {

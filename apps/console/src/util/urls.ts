@@ -17,6 +17,7 @@ export const urls = {
 export const serverUrls = {
   docs: () => '/docs',
   terms: () => '/docs/terms',
+  contact: () => '/docs/contact',
   cli: () => '/docs/cli',
   publicHost: () => '/docs/settings',
   docker: () => '/docs/docker',
@@ -27,6 +28,11 @@ export const serverUrls = {
   signIn: () => '/docs/sign-in',
   agent: (publicUrl: string) => `${publicUrl}/install/postern`,
 } as const
+
+/** Where people get help: the address of the people who run the server, or else the page that says how. */
+export function contactUrl(config: { contactUrl: string | null } | undefined): string {
+  return config?.contactUrl ?? serverUrls.contact()
+}
 
 /** The same paths as the router spells them. */
 export const routePaths = {

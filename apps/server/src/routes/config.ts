@@ -29,6 +29,7 @@ export function configRoutes(app: FastifyInstance): void {
       agentSha256: agentBundle?.sha256 ?? null,
       signIn: provider ? { issuer: provider.issuer, redirectUrl: redirectUrlOf({ config }) } : null,
       repositoryUrl: settings.POSTERN_REPOSITORY_URL,
+      sponsorUrl: settings.POSTERN_SPONSOR_URL,
       contactUrl: settings.POSTERN_CONTACT_URL,
     }
   })

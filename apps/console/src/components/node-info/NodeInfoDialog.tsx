@@ -29,7 +29,7 @@ interface Props {
 /** After a creation: the one time that the node's token is shown, and how to use it. */
 export function NodeInfoDialog({ node, onClose }: Props) {
   const config = useConfig().data
-  useLeaveGuard(true, confirmLeave)
+  useLeaveGuard(true, () => confirmLeave(node.name))
   return (
     <InfoDialog
       title="Your Node is Ready"
@@ -72,10 +72,15 @@ export function NodeInfoDialog({ node, onClose }: Props) {
   )
 }
 
-function confirmLeave(): Promise<boolean> {
+function confirmLeave(name: string): Promise<boolean> {
   return confirm({
     title: 'Leave without the token?',
-    description: 'It is visible only once. Copy it first if this node is to connect with the CLI.',
+    description: (
+      <>
+        The token of <b>{name}</b> is visible only once. Copy it first if this node is to connect with the
+        CLI.
+      </>
+    ),
     variant: 'danger',
     cancelButtonText: 'Stay',
     acceptButtonText: 'Leave',

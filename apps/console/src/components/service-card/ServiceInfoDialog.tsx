@@ -16,7 +16,9 @@ export function ServiceInfoDialog({ service, onClose }: Props) {
   return (
     <InfoDialog
       title="Your Service is Now Publicly Available"
-      description={isNodeAway(service) && `Saved. Goes live when ${service.nodeName} connects.`}
+      description={
+        isNodeAway(service) && `${service.name} is saved. It goes live when ${service.nodeName} connects.`
+      }
       onClose={onClose}
     >
       <dl className="info-list">

@@ -15,7 +15,7 @@ interface Props {
 
 /** After a creation: the one time that the value of a token is shown. */
 export function TokenInfoDialog({ token, onClose }: Props) {
-  useLeaveGuard(true, confirmLeave)
+  useLeaveGuard(true, () => confirmLeave(token.name))
   return (
     <InfoDialog
       title="New Access Token Generated"
@@ -64,10 +64,14 @@ const LINKS = [
   { href: serverUrls.kubernetes(), text: 'Kubernetes gateway' },
 ]
 
-function confirmLeave(): Promise<boolean> {
+function confirmLeave(name: string): Promise<boolean> {
   return confirm({
     title: 'Leave without the token?',
-    description: 'It is visible only once. Copy it first.',
+    description: (
+      <>
+        The value of <b>{name}</b> is visible only once. Copy it first.
+      </>
+    ),
     variant: 'danger',
     cancelButtonText: 'Stay',
     acceptButtonText: 'Leave',

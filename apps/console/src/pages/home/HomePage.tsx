@@ -1,9 +1,9 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
-import { ArrowUpRight, BookOpen, type LucideIcon, Mail, Plus, RotateCw, Star, Terminal } from 'lucide-react'
+import { ArrowUpRight, BookOpen, Heart, type LucideIcon, Mail, Plus, RotateCw, Star, Terminal } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { errorMessage } from '../../api/api-error.ts'
+import { errorMessage, failureOf, isTold } from '../../api/api-error.ts'
 import { useAnswer, useConfig } from '../../api/queries.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { Page } from '../../components/Page.tsx'
@@ -11,9 +11,10 @@ import { NodeDialog } from '../../forms/dialogs.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyField } from '../../ui/CopyButton.tsx'
+import { FailureNote } from '../../ui/FailureNote.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { installCommand } from '../../util/node-commands.ts'
-import { serverUrls, urls } from '../../util/urls.ts'
+import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
 import { FirstSteps } from './FirstSteps.tsx'
 import { OverviewCards, OverviewSkeleton } from './Overview.tsx'
 import './HomePage.css'
@@ -46,7 +47,8 @@ function Installation({ onCreateNode }: { onCreateNode: () => void }) {
   if (isError && !overview)
     return (
       <Banner kind="bad" role="alert">
-        <p>Couldn't load the overview. {errorMessage(error)}</p>
+        <p>Couldn't load the overview. {!isTold(error) && errorMessage(error)}</p>
+        <FailureNote failure={failureOf(error)} />
         <Button size="sm" icon={RotateCw} busy={isFetching} onClick={() => void refetch()}>
           Retry
         </Button>
@@ -152,7 +154,8 @@ function Command() {
   if (config.isError)
     return (
       <Banner kind="bad" role="alert">
-        <p>Couldn't load the install command. {errorMessage(config.error)}</p>
+        <p>Couldn't load the install command. {!isTold(config.error) && errorMessage(config.error)}</p>
+        <FailureNote failure={failureOf(config.error)} />
       </Banner>
     )
   if (!config.data)
@@ -185,7 +188,7 @@ interface HelpLink {
 
 function HelpCard() {
   const config = useConfig()
-  const { repositoryUrl, contactUrl } = config.data ?? {}
+  const { repositoryUrl, sponsorUrl } = config.data ?? {}
   const links: HelpLink[] = [
     {
       href: serverUrls.docs(),
@@ -199,9 +202,12 @@ function HelpCard() {
       title: 'The CLI',
       text: 'Every command of postern, with examples',
     },
-    ...(contactUrl
-      ? [{ href: contactUrl, icon: Mail, title: 'Contact us', text: 'Ask the people who run this server' }]
-      : []),
+    {
+      href: contactUrl(config.data),
+      icon: Mail,
+      title: 'Contact us',
+      text: 'How to get help, and what to send along',
+    },
     ...(repositoryUrl
       ? [
           {
@@ -211,6 +217,9 @@ function HelpCard() {
             text: 'Help others find it',
           },
         ]
+      : []),
+    ...(sponsorUrl
+      ? [{ href: sponsorUrl, icon: Heart, title: 'Sponsor', text: 'Keep the project going' }]
       : []),
   ]
   return (

@@ -4,6 +4,7 @@ import {
   CircleCheck,
   CodeXml,
   Globe,
+  Heart,
   House,
   type LucideIcon,
   Mail,
@@ -18,7 +19,7 @@ import { Glyph } from '../../components/Glyph.tsx'
 import { platformState, withEnding } from '../../components/platform.ts'
 import { IconButton, Spinner } from '../../ui/Button.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
-import { serverUrls, urls } from '../../util/urls.ts'
+import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
 import './Sidebar.css'
 
 interface Props {
@@ -79,7 +80,8 @@ function HelpLinks() {
   const links = [
     { text: 'Repository', icon: CodeXml, href: config.data?.repositoryUrl },
     { text: 'Documentation', icon: BookOpen, href: serverUrls.docs() },
-    { text: 'Contact us', icon: Mail, href: config.data?.contactUrl },
+    { text: 'Contact us', icon: Mail, href: contactUrl(config.data) },
+    { text: 'Sponsor', icon: Heart, href: config.data?.sponsorUrl },
   ].filter(({ href }) => Boolean(href))
   return (
     <ul className="nav drawer-only">

@@ -1,10 +1,11 @@
-import { BookOpen, CircleHelp, CodeXml, LogOut, Mail, Menu as MenuIcon } from 'lucide-react'
+import type { Config } from '@postern/contract/config'
+import { BookOpen, CircleHelp, CodeXml, Heart, LogOut, Mail, Menu as MenuIcon } from 'lucide-react'
 import { useConfig } from '../../api/queries.ts'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
 import { useSignOut } from '../../components/use-sign-out.ts'
-import { IconButton } from '../../ui/Button.tsx'
+import { IconButton, IconLink } from '../../ui/Button.tsx'
 import { Menu } from '../../ui/Menu.tsx'
-import { serverUrls } from '../../util/urls.ts'
+import { contactUrl, serverUrls } from '../../util/urls.ts'
 import { FindButton } from './FindButton.tsx'
 import './TopBar.css'
 
@@ -33,18 +34,9 @@ export function TopBar({ drawerOpen, onDrawer, onFind, crumbSlot }: Props) {
       <div className="bar-end">
         <FindButton onClick={onFind} />
         {repository && (
-          <a
-            className="btn ghost icon wide-only"
-            href={repository}
-            target="_blank"
-            rel="noreferrer"
-            aria-label="Source repository"
-            title="Source repository"
-          >
-            <CodeXml className="ic" />
-          </a>
+          <IconLink className="wide-only" label="Source repository" icon={CodeXml} href={repository} />
         )}
-        <HelpMenu contactUrl={config.data?.contactUrl} />
+        <HelpMenu config={config.data} />
         <ThemeToggle />
         <SignOut />
       </div>
@@ -52,14 +44,20 @@ export function TopBar({ drawerOpen, onDrawer, onFind, crumbSlot }: Props) {
   )
 }
 
-function HelpMenu({ contactUrl }: { contactUrl: string | null | undefined }) {
-  const contact = contactUrl ? [{ text: 'Contact us', icon: Mail, href: contactUrl }] : []
+function HelpMenu({ config }: { config: Config | undefined }) {
+  const sponsor = config?.sponsorUrl ? [{ text: 'Sponsor', icon: Heart, href: config.sponsorUrl }] : []
   return (
     <Menu
       label="Help"
       icon={CircleHelp}
       className="wide-only"
-      groups={[[{ text: 'Documentation', icon: BookOpen, href: serverUrls.docs() }, ...contact]]}
+      groups={[
+        [
+          { text: 'Documentation', icon: BookOpen, href: serverUrls.docs() },
+          { text: 'Contact us', icon: Mail, href: contactUrl(config) },
+        ],
+        sponsor,
+      ]}
     />
   )
 }

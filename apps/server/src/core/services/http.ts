@@ -1,6 +1,6 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
-import { isReservedPath } from '@postern/contract/reserved-paths'
+import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
 import type { HttpService, HttpServiceForm } from '@postern/contract/services'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
@@ -65,9 +65,7 @@ async function findPathProblem(
   const isConsoles =
     domain === null || domain === config.publicHost || domain === (await findConsoleDomain(db))
   const path = pathOf({ pathLocation })
-  return isConsoles && isReservedPath(path)
-    ? `${path} belongs to the console: choose another path`
-    : undefined
+  return isConsoles && isReservedPath(path) ? reservedPathMessage(path, domain) : undefined
 }
 
 /** The domain at which the console answers besides the public host. */

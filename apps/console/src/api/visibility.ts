@@ -1,0 +1,37 @@
+/** A page that nobody sees loads nothing and leaves its connections to other tabs: by plain HTTP there are six for all. */
+export function isVisible(): boolean {
+  return document.visibilityState === 'visible'
+}
+
+/** Settles once the page is seen, or `end` has come. */
+export function whenVisible(end: AbortSignal): Promise<void> {
+  if (isVisible() || end.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const stop = new AbortController()
+    const done = () => {
+      stop.abort()
+      resolve()
+    }
+    const options = { signal: stop.signal }
+    document.addEventListener('visibilitychange', () => isVisible() && done(), options)
+    end.addEventListener('abort', done, options)
+  })
+}
+
+/** Runs something while the page is seen; its signal aborts when it is no more, or with `end`. */
+export async function whileVisible(
+  end: AbortSignal,
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const hidden = new AbortController()
+  const stop = new AbortController()
+  document.addEventListener('visibilitychange', () => isVisible() || hidden.abort(), { signal: stop.signal })
+  try {
+    await run(AbortSignal.any([end, hidden.signal]))
+  } catch (error) {
+    if (!hidden.signal.aborted) throw error
+  } finally {
+    stop.abort()
+  }
+  return !hidden.signal.aborted
+}
