@@ -112,7 +112,9 @@ export function schemaForNode<Out extends { backendHost: string | null }, In>(
 /** Why a service cannot be published where the form says; only the server knows which domains the console answers at. */
 export function findPathError({ domain, pathLocation }: Partial<HttpServiceFormInput>): string | undefined {
   const path = pathLocation?.trim() || '/'
-  return !domain?.trim() && isReservedPath(path) ? reservedPathMessage(path, null) : undefined
+  return !domain?.trim() && path.startsWith('/') && isReservedPath(path)
+    ? reservedPathMessage(path, null)
+    : undefined
 }
 
 /** The same for an HTTP service, which is not to be had in the console's place, unless it is the console. */
