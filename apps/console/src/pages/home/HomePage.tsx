@@ -1,6 +1,16 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
-import { ArrowUpRight, BookOpen, Heart, type LucideIcon, Mail, Plus, RotateCw, Star, Terminal } from 'lucide-react'
+import {
+  ArrowUpRight,
+  BookOpen,
+  Heart,
+  type LucideIcon,
+  Mail,
+  Plus,
+  RotateCw,
+  Star,
+  Terminal,
+} from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { errorMessage, failureOf, isTold } from '../../api/api-error.ts'
