@@ -45,6 +45,18 @@ describe('creating a node', () => {
     ])
       await ready.getByText(text).first().waitFor()
     await expect(ready.getByLabel('Node token', { exact: true })).toHaveAttribute('readonly')
+    await expect(ready.locator('ol > li h4')).toHaveText([/^Install the CLI/, /^Connect the machine/])
+    const install = ready.getByLabel('Install command', { exact: true })
+    // One line, however long, that scrolls sideways.
+    const sizes = await install.evaluate(({ clientHeight, clientWidth, scrollWidth }) => ({
+      lines: clientHeight < 40,
+      scrolls: scrollWidth > clientWidth,
+    }))
+    expect(sizes).toEqual({ lines: true, scrolls: true })
+    await ready.getByRole('button', { name: 'Copy install command' }).click()
+    const installed = await expectClipboard(page, /^curl /)
+    expect(installed).toBe(await install.inputValue())
+    expect(installed).toMatch(/^\S.*echo "[0-9a-f]{64} {2}\S+" \| sha256sum -c && .*\S$/)
     const token = await ready.getByLabel(/token/i).first().inputValue()
     expect(token).toMatch(/^ptn_\S{30,}$/)
     await page.keyboard.press('Escape')
@@ -71,6 +83,30 @@ describe('creating a node', () => {
     expect(file.suggestedFilename()).toBe('postern-office.conf')
     await ready.getByRole('button', { name: 'Got it!' }).click()
     await row(page, 'office').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('waits for the node, says where it came from, and goes on to a service', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    await page.getByRole('button', { name: 'Add Client' }).first().click()
+    await page.getByLabel(label('Name')).fill('workshop')
+    await page.keyboard.press('Enter')
+    const ready = page.getByRole('dialog', { name: 'Your Node is Ready' })
+    await ready.getByText('Waiting for workshop…').waitFor()
+    await expect(ready.getByRole('button', { name: 'Expose a service' })).toHaveCount(0)
+    const nodes = (await site.api.call('GET', '/api/nodes?search=workshop')).json as Node[]
+    const [node] = nodes
+    if (!node) throw new Error('The node was not created')
+    edge.sendPeers([figures(node, { latestHandshake: Date.now(), clientIp: '203.0.113.7' })])
+    await ready.getByText('Connected from 203.0.113.7').waitFor()
+    await expect(ready.locator('.lucide-circle-check')).toHaveCount(1)
+    await expect(ready.getByText('Waiting for workshop…')).toHaveCount(0)
+    await visit.expectAccessible()
+    await ready.getByRole('button', { name: 'Expose a service' }).click()
+    const form = page.getByRole('dialog', { name: 'Expose HTTP Service on Node' })
+    await expect(form.getByLabel('Node Name')).toHaveValue('workshop')
     visit.expectNoComplaints()
     await visit.close()
   })
@@ -231,6 +267,22 @@ describe('a node page', () => {
     const download = await downloading
     expect(download.suggestedFilename()).toBe('postern-detailed.conf')
     expect(readFileSync(await download.path(), 'utf8')).toContain('[Interface]')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('of a node that is deleted elsewhere says so within a second, with a way back', async () => {
+    const node = await site.api.createNode({ name: 'short-lived' })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    visit.forgive(/404|Failed to load|The stream was lost/)
+    await page.getByRole('heading', { name: 'short-lived' }).waitFor()
+    await page.getByText('No HTTP services yet').waitFor()
+    await site.api.call('DELETE', `/api/nodes/${node.id}`)
+    // Five times as long as it may take, for a busy machine.
+    await page.getByText('This node was deleted').waitFor({ timeout: 5000 })
+    await page.getByRole('main').getByRole('link', { name: 'Client / Nodes' }).click()
+    await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
     visit.expectNoComplaints()
     await visit.close()
   })

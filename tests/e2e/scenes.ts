@@ -94,7 +94,7 @@ async function lookInBothSchemes(visit: Visit, name: string, withAxe: boolean): 
 }
 
 /** What must be read to its end. */
-const READ = 'td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input'
+const READ = 'td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input:not(.one-line)'
 
 /** What reaches out of the screen, or is cut off although it must be read. */
 function findCut(page: Page): Promise<string[]> {

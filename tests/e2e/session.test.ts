@@ -95,6 +95,7 @@ describe('a session', () => {
     await page.getByRole('heading', { name: 'Domains', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL('**/login')
+    await expect(page.getByText('Your session has ended.')).toHaveCount(0)
     await expect.poll(() => visit.context.cookies()).toEqual([])
     const answer = await fetch(`${origin}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } })
     expect(answer.status).toBe(401)
@@ -102,6 +103,46 @@ describe('a session', () => {
     await page.getByLabel(label('Password')).fill(site.password)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/domains')
+    await visit.close()
+  })
+
+  it('that ends says so at the login, and what was typed comes back after it', async () => {
+    const { api, origin } = site
+    const node = await api.createNode({ name: 'edited' })
+    const login = await api.call('POST', '/api/auth/login', { username: 'admin', password: site.password })
+    const { token } = login.json as { token: string }
+    const visit = await site.open('/login', { signedIn: false })
+    const { page } = visit
+    visit.forgive(/401|Failed to load|The form was not saved|The stream was lost/)
+    await visit.context.addCookies([{ name: 'token', value: token, url: origin, sameSite: 'Strict' }])
+    await page.goto(`${origin}/nodes/${node.id}`)
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Edit Node' }).click()
+    const form = page.getByRole('dialog', { name: 'Client / Node Configuration: edited' })
+    await form.getByLabel(label('Name')).fill('typed before the end')
+    await form.getByLabel('Act as a network gateway').check()
+    await form.getByRole('textbox', { name: 'Subnet 1' }).fill('192.168.44.0/24')
+    await fetch(`${origin}/api/auth/logout`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL('**/login')
+    await page.getByRole('status').getByText('Your session has ended.').waitFor()
+    await page.getByText('What you typed is kept.').waitFor()
+    await visit.expectAccessible()
+    await page.getByLabel(label('Username')).fill('admin')
+    await page.getByLabel(label('Password')).fill(site.password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/nodes/${node.id}`)
+    await expect(form.getByLabel(label('Name'))).toHaveValue('typed before the end')
+    await expect(form.getByRole('textbox', { name: 'Subnet 1' })).toHaveValue('192.168.44.0/24')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'typed before the end' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'typed before the end' }).waitFor()
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    visit.expectNoComplaints()
     await visit.close()
   })
 

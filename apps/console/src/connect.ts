@@ -17,7 +17,7 @@ export function connect(): ConsoleContext {
     token: session.token,
     key: session.key,
     now: Date.now,
-    onRefused: session.end,
+    onRefused: () => session.end(false),
     onSignIn: () => location.reload(),
     onBadRequest: toast.error,
   })

@@ -41,7 +41,7 @@ export function RouteError() {
 }
 
 interface RecordErrorProps {
-  query: Pick<UseQueryResult, 'error' | 'isFetching' | 'refetch'>
+  query: Pick<UseQueryResult, 'data' | 'error' | 'isFetching' | 'refetch'>
   /** What was asked for, like `node`. */
   what: string
   /** A link to the list that it should be in. */
@@ -60,8 +60,12 @@ export function RecordError({ query, what, back }: RecordErrorProps) {
       {isMissing(query.error) ? (
         <EmptyState
           door="bricked"
-          title={`This ${what} does not exist`}
-          text="It may have been deleted, or the address is wrong."
+          title={`This ${what} ${query.data === undefined ? 'does not exist' : 'was deleted'}`}
+          text={
+            query.data === undefined
+              ? 'It may have been deleted, or the address is wrong.'
+              : 'Someone deleted it while it was open here.'
+          }
         >
           <Link className="btn" to={back.to}>
             {back.text}

@@ -9,7 +9,7 @@ export function useSignOut() {
   return useMutation({
     mutationFn: () => api.call(endpoints.logout, {}),
     // Also when the server could not be told: this browser must forget the token in any case.
-    onSettled: () => session.end(),
+    onSettled: () => session.end(true),
     onError: (error) => console.error('The server could not be told about the sign-out', error),
   })
 }

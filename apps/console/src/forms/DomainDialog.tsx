@@ -4,6 +4,7 @@ import { MESSAGES } from '@postern/contract/messages'
 import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
+import type { DraftValues } from '../stores/draft.ts'
 import { FormDialog } from '../ui/FormDialog.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { serverUrls } from '../util/urls.ts'
@@ -16,16 +17,18 @@ import { useFormDialog } from './use-form-dialog.ts'
 interface Props {
   /** The domain to edit; without one a new domain is made. */
   domain?: Domain | undefined
+  draft?: DraftValues
   /** Gets the domain when it was saved. */
   onClose: (saved?: Domain) => void
 }
 
-export function DomainDialog({ domain, onClose }: Props) {
+export function DomainDialog({ domain, draft, onClose }: Props) {
   const api = useApi()
   const queries = useQueryClient()
   const { form, record, dialog } = useFormDialog({
     schema: DomainSchema,
     record: domain,
+    draft: { of: { form: 'domain', domain }, values: draft },
     valuesOf: (record) => (record ? domainValues(record) : NEW_DOMAIN),
     create: (body) => api.call(endpoints.createDomain, { body }),
     update: ({ id }, body) => api.call(endpoints.updateDomain, { params: { id }, body }),

@@ -21,13 +21,14 @@ const PROTOCOLS = [
   { value: 'https', text: 'https://' },
 ]
 
-export function HttpServiceForm({ node, service, onClose, onSaved }: ServiceFormProps<HttpService>) {
+export function HttpServiceForm({ node, service, draft, onClose, onSaved }: ServiceFormProps<HttpService>) {
   const api = useApi()
   const config = useConfig().data
   const locked = service?.system ?? false
   const { form, dialog } = useServiceForm({
     schema: schemaForHttp(node, locked),
     record: service,
+    draft: { of: { form: 'service', node, type: 'http', service }, values: draft },
     valuesOf: (record) => (record ? httpServiceValues(record) : NEW_HTTP_SERVICE),
     create: (body) => api.call(endpoints.createHttpService, { params: { nodeId: node.id }, body }),
     update: ({ nodeId, id }, body) => api.call(endpoints.updateHttpService, { params: { nodeId, id }, body }),

@@ -11,11 +11,13 @@ import { useState } from 'react'
 import { type Control, useController, useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { NodeInfoDialog } from '../components/node-info/NodeInfoDialog.tsx'
+import type { DraftValues } from '../stores/draft.ts'
 import { FormDialog, FormSection } from '../ui/FormDialog.tsx'
 import { ListField } from '../ui/ListField.tsx'
 import { Pills } from '../ui/Select.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { CheckboxField, NumberField } from './bound-fields.tsx'
+import { ServiceDialog } from './dialogs.ts'
 import { NEW_NODE, nextRow, nodeValues, rowsForGateway } from './node-values.ts'
 import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'
@@ -24,17 +26,22 @@ import './NodeDialog.css'
 interface Props {
   /** The node to edit; without one a new node is made. */
   node?: Node | undefined
+  draft?: DraftValues
   /** Gets the node when one was created. */
   onClose: (created?: CreatedNode) => void
 }
 
 /** The node form, and after a creation the dialog with the token. */
-export function NodeDialog({ node, onClose }: Props) {
+export function NodeDialog({ node, draft, onClose }: Props) {
   const [created, setCreated] = useState<CreatedNode>()
-  if (created) return <NodeInfoDialog node={created} onClose={() => onClose(created)} />
+  const [isExposing, setExposing] = useState(false)
+  const close = () => onClose(created)
+  if (created && isExposing) return <ServiceDialog node={created} type="http" onClose={close} />
+  if (created) return <NodeInfoDialog node={created} onClose={close} onExpose={() => setExposing(true)} />
   return (
     <NodeForm
       node={node}
+      draft={draft}
       onClose={() => onClose()}
       onCreated={setCreated}
       onUpdated={() => {
@@ -47,6 +54,7 @@ export function NodeDialog({ node, onClose }: Props) {
 
 interface FormProps {
   node: Node | undefined
+  draft: DraftValues | undefined
   onClose: () => void
   onCreated: (created: CreatedNode) => void
   onUpdated: () => void
@@ -58,12 +66,13 @@ const MODES = [
 ]
 const FILE_HINT = 'If you change this, download the config again. The CLI updates itself.'
 
-function NodeForm({ node, onClose, onCreated, onUpdated }: FormProps) {
+function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   const api = useApi()
   const queries = useQueryClient()
   const { form, dialog } = useFormDialog({
     schema: NodeSchema,
     record: node,
+    draft: { of: { form: 'node', node }, values: draft },
     valuesOf: (record) => (record ? nodeValues(record) : NEW_NODE),
     create: (body): Promise<Node | CreatedNode> => api.call(endpoints.createNode, { body }),
     update: ({ id }, body): Promise<Node | CreatedNode> =>

@@ -2,6 +2,7 @@ import type { Node } from '@postern/contract/nodes'
 import type { Service, ServiceType } from '@postern/contract/services'
 import { type ComponentType, useState } from 'react'
 import { ServiceInfoDialog } from '../components/service-card/ServiceInfoDialog.tsx'
+import type { DraftValues } from '../stores/draft.ts'
 import { HttpServiceForm } from './HttpServiceForm.tsx'
 import type { ServiceFormProps } from './ServiceForm.tsx'
 import { TcpServiceForm } from './TcpServiceForm.tsx'
@@ -14,15 +15,16 @@ interface Props {
   type: ServiceType
   /** The service to edit, of that type; without one a new service is made. */
   service?: Service | undefined
+  draft?: DraftValues
   /** Gets the service when it was saved. */
   onClose: (saved?: Service) => void
 }
 
 /** The form of a service, and after saving the dialog that says where the service is reached. */
-export function ServiceDialog({ node, type, service, onClose }: Props) {
+export function ServiceDialog({ node, type, service, draft, onClose }: Props) {
   const [saved, setSaved] = useState<Service>()
   if (saved) return <ServiceInfoDialog service={saved} onClose={() => onClose(saved)} />
   // The service is of the type whose form this is.
   const Form = FORMS[type] as ComponentType<ServiceFormProps<Service>>
-  return <Form node={node} service={service} onClose={() => onClose()} onSaved={setSaved} />
+  return <Form node={node} service={service} draft={draft} onClose={() => onClose()} onSaved={setSaved} />
 }

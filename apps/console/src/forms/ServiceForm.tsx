@@ -9,6 +9,7 @@ import { useApi } from '../api/context.ts'
 import { NodeDot } from '../components/NodeDot.tsx'
 import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
 import { PURPOSES, typeName } from '../components/service-card/service-text.ts'
+import type { DraftValues } from '../stores/draft.ts'
 import { Field } from '../ui/Field.tsx'
 import { FormDialog, type FormDialogProps, FormSection } from '../ui/FormDialog.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
@@ -25,6 +26,7 @@ export interface ServiceFormProps<S extends Service> {
   node: Node
   /** The service to edit; without one a new service is made. */
   service: S | undefined
+  draft: DraftValues | undefined
   onClose: () => void
   onSaved: (service: S) => void
 }

@@ -12,12 +12,13 @@ const PROTOCOLS = [
   { value: 'udp', text: 'udp://' },
 ]
 
-export function TcpServiceForm({ node, service, onClose, onSaved }: ServiceFormProps<TcpService>) {
+export function TcpServiceForm({ node, service, draft, onClose, onSaved }: ServiceFormProps<TcpService>) {
   const api = useApi()
   const config = useConfig().data
   const { form, dialog } = useServiceForm({
     schema: schemaForNode(TcpServiceSchema, node),
     record: service,
+    draft: { of: { form: 'service', node, type: 'tcp', service }, values: draft },
     valuesOf: (record) => (record ? tcpServiceValues(record) : NEW_TCP_SERVICE),
     create: (body) => api.call(endpoints.createTcpService, { params: { nodeId: node.id }, body }),
     update: ({ nodeId, id }, body) => api.call(endpoints.updateTcpService, { params: { nodeId, id }, body }),

@@ -8,6 +8,7 @@ import { useApi } from '../api/context.ts'
 import { TokenInfoDialog } from '../components/tokens/TokenInfoDialog.tsx'
 import { refreshTokens } from '../components/tokens/use-token-actions.tsx'
 import { useLeaveGuard } from '../components/use-leave-guard.ts'
+import type { DraftValues } from '../stores/draft.ts'
 import { DateInput } from '../ui/DateInput.tsx'
 import { confirmDiscard } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -19,23 +20,30 @@ import { useFormShell } from './use-form-shell.ts'
 
 interface Props {
   node: Node
+  draft?: DraftValues
   onClose: () => void
 }
 
 /** The form of a new access token, and after saving the dialog that shows its value this one time. */
-export function TokenDialog({ node, onClose }: Props) {
+export function TokenDialog({ node, draft, onClose }: Props) {
   const [created, setCreated] = useState<CreatedPat>()
   if (created) return <TokenInfoDialog token={created} onClose={onClose} />
-  return <TokenForm node={node} onClose={onClose} onCreated={setCreated} />
+  return <TokenForm node={node} {...(draft && { draft })} onClose={onClose} onCreated={setCreated} />
 }
 
-function TokenForm({ node, onClose, onCreated }: Props & { onCreated: (created: CreatedPat) => void }) {
+function TokenForm({
+  node,
+  draft,
+  onClose,
+  onCreated,
+}: Props & { onCreated: (created: CreatedPat) => void }) {
   const api = useApi()
   const queries = useQueryClient()
   const { form, shell } = useFormShell({
     schema: TokenFormSchema,
     values: NEW_TOKEN,
     checks: 'onChange',
+    draft: { of: { form: 'token', node }, values: draft },
     failure: 'The token was not made',
     async send(body) {
       onCreated(await api.call(endpoints.createToken, { params: { nodeId: node.id }, body }))

@@ -4,7 +4,7 @@ import type * as z from 'zod/mini'
 import { ApiError, failureOf } from '../api/api-error.ts'
 import { useLeaveGuard } from '../components/use-leave-guard.ts'
 import { confirmDiscard } from '../ui/Dialog.tsx'
-import { useFormShell } from './use-form-shell.ts'
+import { type DraftOf, useFormShell } from './use-form-shell.ts'
 
 export interface FormDeclaration<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved> {
   schema: z.ZodMiniType<Out, In>
@@ -16,6 +16,7 @@ export interface FormDeclaration<In extends FieldValues, Out, Rec extends { upda
   create: (values: Out) => Promise<Saved>
   update: (record: Rec, values: Out & { updated_at: string }) => Promise<Saved>
   fetch: (record: Rec) => Promise<Rec>
+  draft: DraftOf
   onSaved: (saved: Saved) => void
 }
 
@@ -31,6 +32,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
     schema: declaration.schema,
     values: declaration.valuesOf(record),
     failure: 'The form was not saved',
+    draft: declaration.draft,
     async send(values) {
       const saved = record
         ? declaration.update(record, { ...values, updated_at: record.updated_at })

@@ -1,5 +1,5 @@
 import { toFieldErrors } from '@postern/contract/errors'
-import { type SubmitEvent, useState } from 'react'
+import { type SubmitEvent, useEffect, useEffectEvent, useState } from 'react'
 import {
   type DefaultValues,
   type FieldError,
@@ -13,6 +13,8 @@ import {
 } from 'react-hook-form'
 import type * as z from 'zod/mini'
 import { ApiError, failureOf, isTold } from '../api/api-error.ts'
+import { useSession } from '../api/context.ts'
+import { type DraftForm, type DraftValues, keepDraft } from '../stores/draft.ts'
 import type { SubmitError } from '../ui/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
@@ -25,8 +27,16 @@ interface Declaration<In extends FieldValues, Out> {
   send: (values: Out) => Promise<void>
   /** What the browser's console says when `send` failed. */
   failure: string
+  /** What comes back after the next sign-in when the session ends meanwhile. */
+  draft?: DraftOf
   /** What the banner says then; undefined leaves it to the fields and the words of the server. */
   describe?: (error: unknown) => SubmitError | undefined
+}
+
+export interface DraftOf {
+  of: DraftForm
+  /** What was typed before. */
+  values: DraftValues | undefined
 }
 
 /**
@@ -55,7 +65,30 @@ export function useFormShell<In extends FieldValues, Out>(declaration: Declarati
     void form.handleSubmit(save, () => console.warn('Validation failed'))(event)
   }
   const { isSubmitting, isDirty } = form.formState
+  useDraft(form, declaration)
   return { form, setSubmitError, shell: { loading: isSubmitting, submitError, dirty: isDirty, onSubmit } }
+}
+
+/** Fills in what was typed before the session ended, and keeps what is typed when it does. */
+function useDraft<In extends FieldValues, Out>(
+  form: UseFormReturn<In, unknown, Out>,
+  { draft, values }: Pick<Declaration<In, Out>, 'draft' | 'values'>,
+): void {
+  const session = useSession()
+  const fill = useEffectEvent(() => {
+    const typed = draft?.values ?? {}
+    const fields = Object.keys(values).filter((name) => name in typed)
+    // What is kept under a field's name came from that field.
+    for (const name of fields as FieldPath<In>[])
+      form.setValue(name, typed[name] as never, { shouldDirty: true })
+  })
+  const keep = useEffectEvent((isWanted: boolean) => {
+    if (draft && form.formState.isDirty && !isWanted) keepDraft({ ...draft.of, values: form.getValues() })
+  })
+  useEffect(() => {
+    fill()
+    return session.onEnd((isWanted) => keep(isWanted))
+  }, [session])
 }
 
 /** Puts each error under its field; returns what no field shows, for the banner. */

@@ -36,7 +36,7 @@ beforeEach(() => {
 
 test('the token is kept in a strict cookie until it expires', () => {
   const session = createSession(hostAt('/login'))
-  session.begin('a b;c', 3600)
+  session.begin('a b;c', 3600, 'admin')
   expect(cookies).toEqual([
     'token=a%20b%3Bc; expires=Sat, 21 Nov 2026 01:00:00 GMT; path=/; SameSite=Strict; Secure',
   ])
@@ -44,16 +44,16 @@ test('the token is kept in a strict cookie until it expires', () => {
 })
 
 test('by http the cookie is not Secure, or the browser would drop it', () => {
-  createSession(hostAt('/login', 'http:')).begin('t', 1)
+  createSession(hostAt('/login', 'http:')).begin('t', 1, 'admin')
   expect(cookies[0]).not.toContain('Secure')
 })
 
 test('the end forgets the token, remembers the page with its query and tells', () => {
   const session = createSession(hostAt('/nodes'))
   const told = vi.fn()
-  session.begin('t', 60)
+  session.begin('t', 60, 'admin')
   session.onEnd(told)
-  session.end()
+  session.end(false)
   expect(session.token()).toBeNull()
   expect(told).toHaveBeenCalledOnce()
   expect(session.takeRedirect()).toBe('/nodes?page=2')
@@ -64,8 +64,8 @@ test('several refusals at once end it once', () => {
   const told = vi.fn()
   session.onEnd(told)
   session.ensureKey()
-  session.end()
-  session.end()
+  session.end(false)
+  session.end(false)
   expect(told).toHaveBeenCalledOnce()
   expect(session.key()).toBe('key 2')
 })
@@ -73,7 +73,7 @@ test('several refusals at once end it once', () => {
 test('a late refusal on the sign-in page does not overwrite what was remembered', () => {
   stored.set('redirect', '/nodes/7')
   const session = createSession(hostAt('/login'))
-  session.end()
+  session.end(false)
   expect(session.takeRedirect()).toBe('/nodes/7')
 })
 
@@ -83,7 +83,7 @@ test('the key is made before the first sign-in, stays for the next, and is anoth
   session.ensureKey()
   session.ensureKey()
   expect(session.key()).toBe('key 1')
-  session.end()
+  session.end(false)
   expect(session.key()).toBe('key 2')
 })
 

@@ -1,5 +1,7 @@
 const REDIRECT_KEY = 'redirect'
 const SECOND_HALF = 'session-key'
+const ENDED_KEY = 'session-ended'
+const USER_KEY = 'username'
 const HOME = '/'
 const LOGIN = '/login'
 
@@ -23,7 +25,7 @@ export function isConsolePath(path: string): boolean {
 }
 
 export function createSession(host: SessionHost) {
-  const listeners = new Set<() => void>()
+  const listeners = new Set<(isWanted: boolean) => void>()
   let isOver = false
   const attributes = () => `path=/; SameSite=Strict${host.location.protocol === 'https:' ? '; Secure' : ''}`
 
@@ -45,7 +47,8 @@ export function createSession(host: SessionHost) {
   }
 
   /** @param expiresIn seconds. */
-  const begin = (value: string, expiresIn: number): void => {
+  const begin = (value: string, expiresIn: number, username: string): void => {
+    host.storage.setItem(USER_KEY, username)
     const expires = new Date(host.now() + expiresIn * 1000).toUTCString()
     host.cookies.cookie = `token=${encodeURIComponent(value)}; expires=${expires}; ${attributes()}`
   }
@@ -62,21 +65,38 @@ export function createSession(host: SessionHost) {
     return isConsolePath(path) ? path : HOME
   }
 
-  /** Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners. */
-  const end = (): void => {
+  /** Whether a session of another person was the last of this browser. */
+  const wasSomeoneElse = (username: string): boolean => {
+    const last = host.storage.getItem(USER_KEY)
+    return last !== null && last !== username
+  }
+
+  /** Whether the last session ended by itself, which is told once. */
+  const takeEnded = (): boolean => {
+    const isEnded = host.storage.getItem(ENDED_KEY) !== null
+    host.storage.removeItem(ENDED_KEY)
+    return isEnded
+  }
+
+  /**
+   * Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners.
+   * @param isWanted by the person, who need not be told
+   */
+  const end = (isWanted: boolean): void => {
     host.cookies.cookie = `token=; expires=${new Date(0).toUTCString()}; ${attributes()}`
     // Several refusals may come at once, the later ones while the sign-in page is on its way.
     if (isOver || host.location.pathname === LOGIN) return
     isOver = true
+    if (!isWanted) host.storage.setItem(ENDED_KEY, 'true')
     if (key() !== null) host.storage.setItem(SECOND_HALF, host.makeKey())
     remember(host.location.pathname + host.location.search)
-    for (const listener of listeners) listener()
+    for (const listener of listeners) listener(isWanted)
   }
 
-  const onEnd = (listener: () => void): (() => void) => {
+  const onEnd = (listener: (isWanted: boolean) => void): (() => void) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
   }
 
-  return { token, key, ensureKey, begin, end, remember, takeRedirect, onEnd }
+  return { token, key, ensureKey, begin, wasSomeoneElse, takeEnded, end, remember, takeRedirect, onEnd }
 }

@@ -59,14 +59,22 @@ export function CopyButton({
   )
 }
 
+interface CopyFieldProps {
+  label: string
+  value: string
+  /** On one line that scrolls sideways: a command, which no line may break. */
+  oneLine?: boolean
+}
+
 /** A value to take along: read-only, whole on as many lines as it needs, joined to its copy button. */
-export function CopyField({ label, value }: { label: string; value: string }) {
+export function CopyField({ label, value, oneLine = false }: CopyFieldProps) {
   return (
     <div className="secret">
       <textarea
-        className="input mono"
+        className={oneLine ? 'input mono one-line' : 'input mono'}
         readOnly
         rows={1}
+        wrap={oneLine ? 'off' : 'soft'}
         spellCheck={false}
         aria-label={label}
         value={value}

@@ -1,11 +1,11 @@
 import type { Config } from '@postern/contract/config'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
-import { Download } from 'lucide-react'
+import { CircleCheck, Download, Globe } from 'lucide-react'
 import { useState } from 'react'
 import { useConfig } from '../../api/queries.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
-import { Button } from '../../ui/Button.tsx'
+import { Button, Spinner } from '../../ui/Button.tsx'
 import { CopyButton, CopyField } from '../../ui/CopyButton.tsx'
 import { confirm } from '../../ui/confirm.ts'
 import { InfoDialog } from '../../ui/Dialog.tsx'
@@ -16,7 +16,9 @@ import {
   renderConnectCommand,
   renderShortConnectCommand,
 } from '../../util/node-commands.ts'
+import { serverUrls } from '../../util/urls.ts'
 import { useLeaveGuard } from '../use-leave-guard.ts'
+import { useNode } from '../use-node.ts'
 import { useNodeActions } from '../use-node-actions.tsx'
 import { Terminal } from './Terminal.tsx'
 import './NodeInfoDialog.css'
@@ -24,10 +26,12 @@ import './NodeInfoDialog.css'
 interface Props {
   node: CreatedNode
   onClose: () => void
+  /** Offered once the node is connected. */
+  onExpose: () => void
 }
 
 /** After a creation: the one time that the node's token is shown, and how to use it. */
-export function NodeInfoDialog({ node, onClose }: Props) {
+export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
   const config = useConfig().data
   useLeaveGuard(true, () => confirmLeave(node.name))
   return (
@@ -45,27 +49,34 @@ export function NodeInfoDialog({ node, onClose }: Props) {
     >
       <section aria-labelledby="way-1">
         <h3 id="way-1">
-          <span className="n">1</span>Connect with the CLI<Badge kind="accent">Recommended</Badge>
+          Connect with the CLI<Badge kind="accent">Recommended</Badge>
         </h3>
-        <div className="field">
-          <span className="label">Node token</span>
-          <CopyField label="Node token" value={node.token} />
-        </div>
-        <Banner kind="warn">
-          <p>This token is visible only once. Store it securely.</p>
-        </Banner>
-        {config && <InstallHint config={config} />}
-        {config && <ConnectTerminal config={config} token={node.token} />}
-        {config && <ShortCommand config={config} token={node.token} />}
-        <p className="hint">
-          The token is stored on the machine when the command has run. If you lose it, generate a new one on
-          the node's page.
-        </p>
+        <ol className="steps">
+          <li>
+            <h4>Install the CLI as root on that machine</h4>
+            {config && <InstallStep config={config} />}
+          </li>
+          <li>
+            <h4>Connect the machine</h4>
+            <div className="field">
+              <span className="label">Node token</span>
+              <CopyField label="Node token" value={node.token} />
+            </div>
+            <Banner kind="warn">
+              <p>This token is visible only once. Store it securely.</p>
+            </Banner>
+            {config && <ConnectTerminal config={config} token={node.token} />}
+            <Arrival node={node} onExpose={onExpose} />
+            {config && <ShortCommand config={config} token={node.token} />}
+            <p className="hint">
+              The token is stored on the machine when the command has run. If you lose it, generate a new one
+              on the node's page.
+            </p>
+          </li>
+        </ol>
       </section>
       <section aria-labelledby="way-2">
-        <h3 id="way-2">
-          <span className="n">2</span>Use a tunnel client
-        </h3>
+        <h3 id="way-2">Use a tunnel client</h3>
         <DownloadWay node={node} />
       </section>
     </InfoDialog>
@@ -87,14 +98,42 @@ function confirmLeave(name: string): Promise<boolean> {
   })
 }
 
-/** How to install the CLI, for a machine that does not have it yet. */
-function InstallHint({ config }: { config: Config }) {
+function InstallStep({ config }: { config: Config }) {
   const command = installCommand(config)
-  if (command === null) return null
+  if (command !== null) return <CopyField oneLine label="Install command" value={command} />
   return (
-    <div className="field">
-      <span className="label">No CLI on that machine yet? Install it there as root first</span>
-      <CopyField label="Install command" value={command} />
+    <p>
+      This installation was started without the CLI. The{' '}
+      <a href={serverUrls.cli()} target="_blank" rel="noreferrer">
+        documentation
+      </a>{' '}
+      explains how to build it.
+    </p>
+  )
+}
+
+/** Waits for the node, and says when it has come and from where. */
+function Arrival({ node, onExpose }: Omit<Props, 'onClose'>) {
+  const { data } = useNode(node.id).query
+  const isHere = data !== undefined && data.status !== 'offline'
+  return (
+    <div className={isHere ? 'arrival here' : 'arrival'}>
+      <p role="status">
+        {isHere ? <CircleCheck className="ic" /> : <Spinner />}
+        {isHere ? (
+          <span>
+            Connected{data.clientIp !== null && ' from '}
+            <span className="mono">{data.clientIp}</span>
+          </span>
+        ) : (
+          `Waiting for ${node.name}…`
+        )}
+      </p>
+      {isHere && (
+        <Button variant="primary" icon={Globe} onClick={onExpose}>
+          Expose a service
+        </Button>
+      )}
     </div>
   )
 }

@@ -175,7 +175,7 @@ function Command() {
       </div>
     )
   const command = installCommand(config.data)
-  if (command !== null) return <CopyField label="Install command" value={command} />
+  if (command !== null) return <CopyField oneLine label="Install command" value={command} />
   return (
     <Banner kind="warn">
       <p>

@@ -12,6 +12,7 @@ import { confirmStore } from '../../ui/confirm.ts'
 import { loadMenus } from '../../ui/Menu.tsx'
 import { loadTooltips } from '../../ui/Tooltip.tsx'
 import { PRELOAD_DELAY } from '../../util/constants.ts'
+import { DraftHost } from './DraftHost.tsx'
 import { loadPalette, PaletteHost } from './PaletteHost.tsx'
 import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
@@ -56,6 +57,7 @@ export function Layout({ children }: { children: ReactNode }) {
         </div>
       </div>
       <ScrollRestoration />
+      <DraftHost />
       <PaletteHost opened={opened} onOpen={setOpened} />
       <ConfirmHost />
     </CrumbSlot>

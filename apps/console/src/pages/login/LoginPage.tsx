@@ -1,6 +1,6 @@
 import { LoginForm as LoginSchema } from '@postern/contract/auth'
 import { server } from '@postern/contract/endpoints/server'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { Glyph } from '../../components/Glyph.tsx'
@@ -8,6 +8,7 @@ import { ThemeToggle } from '../../components/ThemeToggle.tsx'
 import { TextField } from '../../forms/TextField.tsx'
 import { useFormShell } from '../../forms/use-form-shell.ts'
 import { markArrival } from '../../stores/arrival.ts'
+import { dropDraft, findDraft } from '../../stores/draft.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { serverUrls } from '../../util/urls.ts'
@@ -57,15 +58,25 @@ function LoginForm() {
     async send(body) {
       session.ensureKey()
       const login = await api.call(server.login, { body })
-      session.begin(login.token, login.expires_in)
+      if (session.wasSomeoneElse(body.username)) dropDraft()
+      session.begin(login.token, login.expires_in, body.username)
       await leaveFor(session.takeRedirect())
     },
     describe: (error) => ({ message: loginErrorMessage(error), status: 0 }),
   })
+  const [isEnded] = useState(session.takeEnded)
   const { control, setFocus } = form
   useEffect(() => setFocus('username'), [setFocus])
   return (
     <form className="stackf" noValidate onSubmit={shell.onSubmit}>
+      {isEnded && !shell.submitError && (
+        <Banner kind="info" role="status">
+          <p>
+            Your session has ended. Sign in again to go on where you were.
+            {findDraft() && ' What you typed is kept.'}
+          </p>
+        </Banner>
+      )}
       {shell.submitError && (
         <Banner kind="bad" role="alert" onClose={() => setSubmitError(null)}>
           <p>{shell.submitError.message}</p>

@@ -1,17 +1,13 @@
-import { endpoints } from '@postern/contract/endpoints'
-import { Node } from '@postern/contract/nodes'
+import type { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
-import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from 'react-router'
-import { keyOf, putNewer, useAnswer } from '../../api/queries.ts'
-import { useStream } from '../../api/stream.ts'
 import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
 import { Page } from '../../components/Page.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
 import { TokenCard } from '../../components/tokens/TokenCard.tsx'
+import { useNode } from '../../components/use-node.ts'
 import { Bytes, RelativeTime } from '../../ui/Figures.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
-import { LOST_STREAM_POLL } from '../../util/constants.ts'
 import { urls } from '../../util/urls.ts'
 import { NodeHead } from './NodeHead.tsx'
 import './NodePage.css'
@@ -96,25 +92,4 @@ function NodeSkeleton() {
       </div>
     </div>
   )
-}
-
-/** One node, followed live: each message of its stream replaces it. */
-function useNode(id: number) {
-  const queries = useQueryClient()
-  const input = { params: { id } }
-  const streamState = useStream(endpoints.streamNodes, {
-    query: { id },
-    reconnect: false,
-    onMessage: (data) => {
-      const node = Node.safeParse(data)
-      if (!node.success)
-        return console.error('The stream sent a node that could not be understood', node.error)
-      putNewer(queries, keyOf(endpoints.getNode, input), () => node.data)
-    },
-  })
-  const query = useAnswer(endpoints.getNode, input, {
-    // A lost stream is not opened again; the figures then move more slowly.
-    refetchInterval: streamState === 'lost' && LOST_STREAM_POLL,
-  })
-  return { query, streamState }
 }
