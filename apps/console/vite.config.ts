@@ -11,7 +11,7 @@ const CHUNKS = [
   { name: 'framework', test: /node_modules.(react|react-dom|scheduler|zod)\// },
   {
     name: 'base',
-    test: /preload-helper|src.(main|connect|api.context|stores.arrival|util.urls|ui.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
+    test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft)|util.urls|ui.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
   },
   { name: 'form', test: /src.forms.(use-form-shell|TextField)\.tsx?$/ },
   {
