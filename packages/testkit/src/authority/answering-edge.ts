@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { StateAnswer } from '@postern/contract/desired-state'
+import type { EdgeReport } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import { callApi } from '../api.ts'
 import { connectEdgeClient, edgeToken } from '../edge-client.ts'
@@ -13,6 +14,8 @@ export interface AnsweringEdge {
   looked: string[]
   /** While paused it applies nothing. */
   pause(paused: boolean): Promise<void>
+  /** What it reports beside a revision that it has everywhere. */
+  over: (revision: number) => Partial<EdgeReport>
   close(): Promise<void>
 }
 
@@ -33,7 +36,7 @@ export async function answerChallenges(server: TestServer, port: number): Promis
       known: {},
     })
     state = answer.json as StateAnswer
-    edge.report(state.revision)
+    edge.report(state.revision, answering.over(state.revision))
   }
   // What is asked of a server that stops fails, and is asked again of the next.
   const applyNext = () => {
@@ -52,9 +55,9 @@ export async function answerChallenges(server: TestServer, port: number): Promis
     else response.writeHead(404).end()
   })
   await once(http.listen(port, '127.0.0.1'), 'listening')
-  await applyNext()
-  return {
+  const answering: AnsweringEdge = {
     looked,
+    over: () => ({}),
     async pause(next) {
       isPaused = next
       await applyNext()
@@ -67,4 +70,6 @@ export async function answerChallenges(server: TestServer, port: number): Promis
       await last
     },
   }
+  await applyNext()
+  return answering
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { msOf, NOWHERE, OrderDesk, VALID } from '@postern/testkit/authority/order-desk'
-import { fetchState } from '@postern/testkit/edge-client'
+import { ALL_OK, fetchState } from '@postern/testkit/edge-client'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
@@ -57,6 +57,16 @@ test('the authority is told to look only when the edge has the answer', async ()
   await desk.edge.pause(false)
   await desk.whenIs(id, VALID)
   expect(desk.edge.looked).not.toContain('slow.example.com unknown')
+})
+
+test('a tunnel and a firewall that fail keep no order waiting', async () => {
+  const failed = { state: 'failed', detail: 'broken' } as const
+  desk.edge.over = (revision) => ({
+    applied: 0,
+    inForce: { haproxy: revision, wireguard: 0, nftables: 0 },
+    dataPlane: { ...ALL_OK, wireguard: failed, nftables: failed },
+  })
+  await desk.whenIs(await desk.create('app.example.com'), VALID)
 })
 
 test('a restart goes on with the order that was under way', async () => {
