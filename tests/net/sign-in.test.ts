@@ -16,6 +16,7 @@ const ACCOUNTS = {
   eve: { email: 'eve@example.com', email_verified: true },
 }
 const SITE = 'https://app.example.com'
+const CONSOLE = 'https://203.0.113.1'
 
 let lab: Lab
 let installation: Installation
@@ -211,6 +212,24 @@ test('the console asks for a sign-in of its own, and leaves agents and its own h
   await page.getByText('You may not come in with this account').waitFor()
   await demand(null, false)
   expect(await answer('https://203.0.113.1/api/nodes')).toContain('unauthenticated')
+  await page.context().close()
+}, 120_000)
+
+test('an operator tries the provider out from the console, and is signed in nowhere by it', async () => {
+  const page = await newVisitor()
+  const { token } = installation.api
+  await page.context().addCookies([{ name: 'token', value: token, url: CONSOLE, sameSite: 'Strict' }])
+  await page.goto(`${CONSOLE}/domains/test-sign-in`)
+  const start = page.getByRole('button', { name: 'Sign In at the Provider' })
+  const [tab] = await Promise.all([page.waitForEvent('popup'), start.click()])
+  await passIssuer(tab, 'ann')
+  await tab.getByText('The test is over').waitFor()
+  expect(tab.url()).toMatch(/^https:\/\/203\.0\.113\.1\/\.postern\/callback\?/)
+  await page.getByText('Counts', { exact: true }).waitFor()
+  await page.getByText('ann@example.com', { exact: true }).waitFor()
+  const names = (await page.context().cookies([CONSOLE, SITE])).map(({ name }) => name).sort()
+  expect(names).toEqual(['__Host-postern-trial', 'token'])
+  expect(await ask('/', page)).toBe(401)
   await page.context().close()
 }, 120_000)
 

@@ -467,8 +467,21 @@ describe('the record', () => {
         .insertInto('sign_ins')
         .values(rows.slice(start, start + 300))
         .execute()
-    await signIn(makeBrowser())
+    const browser = makeBrowser()
+    await signIn(browser)
     expect((await recordOf()).total).toBe(1000)
+    const second = Math.floor(now / 1000)
+    const ended = Array.from({ length: 1200 }, (_, i) => ({
+      domain_id: ids[HOST] ?? 0,
+      auth_time: second - i,
+    }))
+    for (let start = 0; start < ended.length; start += 300)
+      await server.context.db
+        .insertInto('signed_out')
+        .values(ended.slice(start, start + 300).map((row) => ({ ...row, email: 'x@example.com' })))
+        .execute()
+    await browser.open('/.postern/sign-out')
+    expect(await server.context.db.selectFrom('signed_out').select('email').execute()).toHaveLength(1000)
   })
 
   it('ends the sessions of a person, who may sign in again', async () => {
