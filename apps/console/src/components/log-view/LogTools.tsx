@@ -19,8 +19,11 @@ export function LogTools({ view, wrap, onWrap, onClear, onDownload }: Props) {
   const isEmpty = view.shown.length === 0
   return (
     <div className="tools logs">
-      <Button icon={view.isPaused ? Play : Pause} onClick={view.togglePause}>
-        {view.isPaused ? 'Resume' : 'Pause'}
+      <Button
+        icon={view.heldBy ? Play : Pause}
+        onClick={() => (view.heldBy ? view.resume() : view.hold('button'))}
+      >
+        {view.heldBy ? 'Resume' : 'Pause'}
       </Button>
       <LevelChips view={view} />
       <SearchField
@@ -30,7 +33,13 @@ export function LogTools({ view, wrap, onWrap, onClear, onDownload }: Props) {
         onSearch={view.setText}
       />
       <div className="tools-end">
-        <IconButton label="Wrap lines" icon={WrapText} aria-pressed={wrap} onClick={() => onWrap(!wrap)} />
+        <IconButton
+          className="wrap-lines"
+          label="Wrap lines"
+          icon={WrapText}
+          aria-pressed={wrap}
+          onClick={() => onWrap(!wrap)}
+        />
         <CopyButton iconOnly label="Copy lines" value={view.shown.map((line) => line.text).join('\n')} />
         <IconButton label="Download lines" icon={Download} disabled={isEmpty} onClick={onDownload} />
         <IconButton label="Clear" icon={ListX} disabled={view.lines.length === 0} onClick={onClear} />

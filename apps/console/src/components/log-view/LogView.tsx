@@ -3,16 +3,16 @@ import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
 import type { ServiceType } from '@postern/contract/services'
 import { ArrowDown } from 'lucide-react'
-import { memo, type ReactNode, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { useStream } from '../../api/stream.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Marked } from '../../ui/Marked.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { saveFile } from '../../util/save-file.ts'
 import { LiveMark } from '../LiveMark.tsx'
+import { copyWhole, LogRow } from './LogRow.tsx'
 import { LogTools } from './LogTools.tsx'
-import type { LogLine } from './log-lines.ts'
+import { findDays } from './log-lines.ts'
 import { type Follow, type LogViewState, useFollow, useLogLines, useLogView } from './use-log-view.ts'
 import './LogView.css'
 
@@ -27,14 +27,14 @@ interface Props {
 
 /** The live log of a domain or service. */
 export function LogView({ query, title, subject }: Props) {
-  const { lines, push, clear } = useLogLines()
+  const { buffer, push, clear } = useLogLines()
   const state = useStream(endpoints.streamLogs, {
     query,
     reconnect: true,
     onMessage: (data) => push(LogBatch.parse(data)),
   })
-  const view = useLogView(lines)
-  const follow = useFollow(view.shown)
+  const view = useLogView(buffer)
+  const follow = useFollow(view)
   const [wrap, setWrap] = useState(false)
   return (
     <>
@@ -58,27 +58,46 @@ export function LogView({ query, title, subject }: Props) {
         ) : (
           <NoLines view={view} subject={subject} isHttp={!('type' in query) || query.type === 'http'} />
         )}
+        {view.heldBy && <NewLines view={view} />}
       </div>
-      <LogFoot view={view} follow={follow} />
+      <LogFoot view={view} />
     </>
   )
 }
 
 function LogPane({ view, follow, wrap }: { view: LogViewState; follow: Follow; wrap: boolean }) {
+  const { shown, text } = view
+  const days = useMemo(() => findDays(shown), [shown])
   return (
     <div
       ref={follow.pane}
       onScroll={follow.onScroll}
+      onWheel={follow.onWheel}
+      onKeyDown={follow.onKeyDown}
+      onCopy={(event) => copyWhole(event, shown)}
       className={wrap ? 'log wrap' : 'log'}
       role="log"
       aria-label="Log lines"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling pane must be reachable by keyboard
       tabIndex={0}
     >
-      {view.shown.map((line) => (
-        <LogRow key={line.key} line={line} match={view.text} />
+      {shown.map((line) => (
+        <LogRow key={line.key} line={line} match={text} startsDay={days.has(line.key)} />
       ))}
     </div>
+  )
+}
+
+/** The way back to the newest line, and how much has come meanwhile. */
+function NewLines({ view: { waiting, resume } }: { view: LogViewState }) {
+  const text =
+    waiting === 0
+      ? 'Newest line'
+      : `${waiting.toLocaleString('en-US')} new ${waiting === 1 ? 'line' : 'lines'}`
+  return (
+    <Button className="new-lines" size="sm" variant="primary" icon={ArrowDown} onClick={resume}>
+      {text}
+    </Button>
   )
 }
 
@@ -111,9 +130,11 @@ function saveLines(view: LogViewState, subject: string): void {
   saveFile(`${subject}.log`, new Blob([text], { type: 'text/plain' }))
 }
 
+const FOLLOWING = 'Following the newest line. Scroll up to hold it.'
+const HELD = { button: 'Paused.', scroll: 'Held still while you read. Scroll down to follow.' } as const
+
 /** How much is kept and shown, and whether the newest line is being followed. */
-function LogFoot({ view, follow }: { view: LogViewState; follow: Follow }) {
-  const { lines, shown, isPaused, waiting } = view
+function LogFoot({ view: { lines, shown, heldBy } }: { view: LogViewState }) {
   return (
     <footer className="logs-foot">
       <p>
@@ -124,22 +145,9 @@ function LogFoot({ view, follow }: { view: LogViewState; follow: Follow }) {
         )}
         <b>{lines.length}</b> of {LIMITS.logLines} lines kept
       </p>
-      {follow.isFollowing ? (
-        <p className="sub">
-          {isPaused ? pausedText(waiting) : 'Following the newest line. Scroll up to pause.'}
-        </p>
-      ) : (
-        <Button variant="ghost" size="sm" icon={ArrowDown} onClick={follow.toEnd}>
-          Jump to the newest line
-        </Button>
-      )}
+      <p className="sub">{heldBy ? HELD[heldBy] : FOLLOWING}</p>
     </footer>
   )
-}
-
-function pausedText(waiting: number): string {
-  if (waiting === 0) return 'Paused. No new lines.'
-  return waiting === 1 ? 'Paused. 1 new line.' : `Paused. ${waiting} new lines.`
 }
 
 /** The log view while its service loads, of the same heights. */
@@ -157,24 +165,3 @@ export function LogSkeleton() {
     </>
   )
 }
-
-/** One line, coloured by its marker; what is selected and copied is the line as it came. */
-export const LogRow = memo(function LogRow({ line, match }: { line: LogLine; match: string }) {
-  return (
-    <div data-level={line.level}>
-      {line.marker && (
-        <>
-          <span className="lv">{line.marker}</span>{' '}
-        </>
-      )}
-      {line.time && (
-        <>
-          <time>
-            <Marked text={line.time} match={match} />
-          </time>{' '}
-        </>
-      )}
-      <Marked text={line.rest} match={match} />
-    </div>
-  )
-})

@@ -3,8 +3,10 @@ import {
   appendLines,
   clearLines,
   countLevels,
+  countNewer,
   EMPTY_BUFFER,
   filterLines,
+  findDays,
   parseLogLine,
   toggleLevel,
 } from './log-lines.ts'
@@ -16,10 +18,24 @@ describe('parseLogLine', () => {
       key: 7,
       level: 'info',
       marker: '[INFO]',
-      time: '2026-11-21T10:00:00.123Z',
-      rest: '203.0.113.5 "GET /path" 200 1.2KB 14ms',
+      day: '2026-11-21',
+      clock: '10:00:00.123',
+      from: '203.0.113.5',
+      asked: '"GET /path"',
+      status: '200',
+      rest: '1.2KB 14ms',
       text,
     })
+  })
+
+  it.each([
+    '[INFO] 2026-11-21T10:00:00.123Z 203.0.113.5:32660 opened',
+    '[WARN] 2026-11-21T10:00:00.123Z 203.0.113.5:32660 refused the IP list of the service does not allow this address',
+  ])('takes a line about no request apart only as far as its time: %s', (text) => {
+    const { from, asked, status, rest } = parseLogLine(text, 0)
+    expect({ from, asked, status }).toEqual({ from: '', asked: '', status: '' })
+    expect(text.endsWith(` ${rest}`)).toBe(true)
+    expect(rest).toMatch(/^203/)
   })
 
   it.each([
@@ -38,12 +54,12 @@ describe('parseLogLine', () => {
   it('keeps a line that begins with no marker in one piece', () => {
     expect(parseLogLine('app: [ERROR] x', 0)).toMatchObject({
       marker: '',
-      time: '',
+      clock: '',
       rest: 'app: [ERROR] x',
     })
     expect(parseLogLine('[WARN] no time here', 0)).toMatchObject({
       marker: '[WARN]',
-      time: '',
+      clock: '',
       rest: 'no time here',
     })
   })
@@ -75,6 +91,25 @@ describe('the log buffer', () => {
     expect(cleared.lines).toEqual([])
     expect(appendLines(cleared, ['c']).lines[0]?.key).toBe(2)
   })
+})
+
+describe('what came since', () => {
+  const then = appendLines(EMPTY_BUFFER, ['[INFO] a', '[ERROR] b'])
+  const now = appendLines(appendLines(then, numbered(0, 1200)), ['[ERROR] c', '[INFO] d'])
+
+  it('counts every line, also those that are not kept any more', () => {
+    expect(countNewer(now, then, { hidden: new Set(), text: '' })).toBe(1202)
+  })
+  it('counts of those that are kept the ones that a filter shows', () => {
+    expect(countNewer(now, then, { hidden: new Set(['info']), text: '] ' })).toBe(1)
+    expect(countNewer(then, then, { hidden: new Set(['info']), text: '' })).toBe(0)
+  })
+})
+
+it('a day begins where the date is another than before, whatever has none', () => {
+  const at = (day: string) => `[INFO] ${day}T10:00:00.000Z x`
+  const texts = ['none', at('2026-11-20'), at('2026-11-20'), 'none', at('2026-11-20'), at('2026-11-21')]
+  expect([...findDays(appendLines(EMPTY_BUFFER, texts).lines)]).toEqual([1, 5])
 })
 
 describe('the filter', () => {

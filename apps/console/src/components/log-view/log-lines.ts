@@ -11,9 +11,15 @@ export interface LogLine {
   /** Grows by one for each line of this page's life; the key of the row. */
   key: number
   level: LogLevel
-  /** The parts of a line that begins with a marker: `[INFO]`, the time and the rest; empty where absent. */
+  /** The parts of a line that begins with a marker, as they are spelled; empty where absent. */
   marker: string
-  time: string
+  /** `2026-11-21` and `10:04:15.123`, both in UTC. */
+  day: string
+  clock: string
+  /** Of a line about an HTTP request: the visitor's address, `"GET /path"` and the status. */
+  from: string
+  asked: string
+  status: string
   rest: string
   /** The line as it came, for copying and filtering. */
   text: string
@@ -27,13 +33,15 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
   INFO: 'info',
   DEBUG: 'debug',
 }
-const PARTS = /^(\[[A-Z]+\]) (?:(\d{4}-\d\d-\d\dT[\d:.]+Z) )?(.*)$/s
+const PARTS = /^(\[[A-Z]+\]) (?:(\d{4}-\d\d-\d\d)T([\d:.]+)Z )?(.*)$/s
+const REQUEST = /^(\S+) ("[^"]*") (\d{3}|-) (.*)$/s
 
 /** The first marker of a line decides, so that a marker inside a requested path changes nothing. */
 export function parseLogLine(text: string, key: number): LogLine {
   const level = LEVELS[MARKER.exec(text)?.[1] ?? ''] ?? 'other'
-  const [, marker = '', time = '', rest = text] = (level !== 'other' && PARTS.exec(text)) || []
-  return { key, level, marker, time, rest, text }
+  const [, marker = '', day = '', clock = '', said = text] = (level !== 'other' && PARTS.exec(text)) || []
+  const [, from = '', asked = '', status = '', rest = said] = (clock !== '' && REQUEST.exec(said)) || []
+  return { key, level, marker, day, clock, from, asked, status, rest, text }
 }
 
 /** The newest lines, at most `LIMITS.logLines`, and the key of the next one. */
@@ -73,6 +81,24 @@ export function filterLines(lines: readonly LogLine[], { hidden, text }: LogFilt
   return lines.filter(
     (line) => (line.level === 'other' || !hidden.has(line.level)) && line.text.toLowerCase().includes(wanted),
   )
+}
+
+/** How many lines came since the buffer was as it was then: all of them, or those of a filter that are still kept. */
+export function countNewer(now: LogBuffer, then: LogBuffer, filter: LogFilter): number {
+  if (filter.hidden.size === 0 && filter.text === '') return now.next - then.next
+  const newer = now.lines.filter(({ key }) => key >= then.next)
+  return filterLines(newer, filter).length
+}
+
+/** The lines before which a day begins, by their keys. */
+export function findDays(lines: readonly LogLine[]): ReadonlySet<number> {
+  let last = ''
+  const starts = new Set<number>()
+  for (const { key, day } of lines) {
+    if (day !== '' && day !== last) starts.add(key)
+    last = day || last
+  }
+  return starts
 }
 
 export function countLevels(lines: readonly LogLine[]): Record<FilterLevel, number> {

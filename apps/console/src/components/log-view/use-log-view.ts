@@ -1,24 +1,38 @@
 import { LIMITS } from '@postern/contract/limits'
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type WheelEvent,
+} from 'react'
 import {
   appendLines,
   clearLines,
   countLevels,
+  countNewer,
   EMPTY_BUFFER,
   type FilterLevel,
   filterLines,
-  type LogLine,
+  type LogBuffer,
   toggleLevel,
 } from './log-lines.ts'
 
 const NOTHING_HIDDEN: ReadonlySet<FilterLevel> = new Set()
 
-/** What of the kept lines is on the screen: levels, a text to find, and a pause that holds the picture still. */
-export function useLogView(kept: readonly LogLine[]) {
+/** What holds the picture still: the button, or reading further up. */
+type Hold = 'button' | 'scroll'
+
+/** What of the kept lines is on the screen: levels, a text to find, and a hold that keeps the picture still. */
+export function useLogView(kept: LogBuffer) {
   const [hidden, setHidden] = useState(NOTHING_HIDDEN)
   const [text, setText] = useState('')
-  const [frozen, setFrozen] = useState<readonly LogLine[] | null>(null)
-  const lines = frozen ?? kept
+  const [held, setHeld] = useState<{ by: Hold; buffer: LogBuffer } | null>(null)
+  const { lines } = held?.buffer ?? kept
   const shown = useMemo(() => filterLines(lines, { hidden, text }), [lines, hidden, text])
   const counts = useMemo(() => countLevels(lines), [lines])
   return {
@@ -27,23 +41,20 @@ export function useLogView(kept: readonly LogLine[]) {
     counts,
     hidden,
     text,
-    isPaused: frozen !== null,
-    /** Lines that came during the pause and are still kept. */
-    waiting: frozen ? countAfter(kept, frozen.at(-1)?.key ?? -1) : 0,
+    heldBy: held?.by,
+    /** Lines that came since the picture stands still. */
+    waiting: held ? countNewer(kept, held.buffer, { hidden, text }) : 0,
     setText,
     toggle: (level: FilterLevel) => setHidden(toggleLevel(hidden, level)),
-    togglePause: () => setFrozen(frozen ? null : kept),
+    hold: (by: Hold) => setHeld((before) => before ?? { by, buffer: kept }),
+    resume: () => setHeld(null),
     showAll: () => {
       setHidden(NOTHING_HIDDEN)
       setText('')
     },
     /** To be called with the buffer's own clearing. */
-    clear: () => setFrozen(frozen ? [] : null),
+    clear: () => setHeld(held && { ...held, buffer: clearLines(kept) }),
   }
-}
-
-function countAfter(lines: readonly LogLine[], key: number): number {
-  return lines.filter((line) => line.key > key).length
 }
 
 export type LogViewState = ReturnType<typeof useLogView>
@@ -52,7 +63,7 @@ export type LogViewState = ReturnType<typeof useLogView>
 const FLUSH_MS = 50
 
 export interface LogLines {
-  lines: readonly LogLine[]
+  buffer: LogBuffer
   push: (texts: readonly string[]) => void
   clear: () => void
 }
@@ -88,7 +99,7 @@ export function useLogLines(): LogLines {
     },
     [],
   )
-  return { lines: buffer.lines, push, clear }
+  return { buffer, push, clear }
 }
 
 /** How near to the end counts as being there; a fraction of a pixel is lost by scaled screens. */
@@ -96,29 +107,34 @@ const NEAR_PX = 24
 
 export interface Follow {
   pane: RefObject<HTMLDivElement | null>
-  isFollowing: boolean
   onScroll: () => void
-  toEnd: () => void
+  onWheel: (event: WheelEvent) => void
+  onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** Keeps a scrolling pane at its end until the person scrolls up. */
-export function useFollow(content: unknown): Follow {
+/** Keeps a scrolling pane at its end, until the person scrolls up: then what is read stays where it is. */
+export function useFollow({ shown, heldBy, hold, resume }: LogViewState): Follow {
   const pane = useRef<HTMLDivElement>(null)
-  const [isFollowing, setFollowing] = useState(true)
-
-  const toEnd = useCallback(() => {
-    setFollowing(true)
+  const onScroll = () => {
     const box = pane.current
-    if (box) box.scrollTop = box.scrollHeight
-  }, [])
-  const onScroll = useCallback(() => {
+    if (!box) return
+    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX
+    if (!isAtEnd) hold('scroll')
+    else if (heldBy === 'scroll') resume()
+  }
+  const onWheel = ({ deltaY }: WheelEvent) => {
+    // Under a flood of lines the pane would be at its end again before it says that it was scrolled.
     const box = pane.current
-    if (box) setFollowing(box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX)
-  }, [])
+    if (box && deltaY < 0 && box.scrollHeight > box.clientHeight) hold('scroll')
+  }
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    // Where the pane is at its end already, nothing scrolls that could say so.
+    if (key === 'End' && heldBy === 'scroll') resume()
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: new content is what moves the end
   useLayoutEffect(() => {
     const box = pane.current
-    if (box && isFollowing) box.scrollTop = box.scrollHeight
-  }, [content, isFollowing])
-  return { pane, isFollowing, onScroll, toEnd }
+    if (box && !heldBy) box.scrollTop = box.scrollHeight
+  }, [shown, heldBy])
+  return { pane, onScroll, onWheel, onKeyDown }
 }

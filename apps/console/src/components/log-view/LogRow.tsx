@@ -1,0 +1,77 @@
+import { type ClipboardEvent, memo } from 'react'
+import { Marked } from '../../ui/Marked.tsx'
+import type { LogLine } from './log-lines.ts'
+
+interface Props {
+  line: LogLine
+  match: string
+  /** The first line of a day has the date above it. */
+  startsDay: boolean
+}
+
+/** One line, coloured by its marker. Its parts are there to be put in another order on a narrow screen. */
+export const LogRow = memo(function LogRow({ line, match, startsDay }: Props) {
+  const { day, clock, from, asked, status, rest } = line
+  const part = (className: string, text: string) =>
+    text !== '' && (
+      <>
+        <span className={className}>
+          <Marked text={text} match={match} />
+        </span>{' '}
+      </>
+    )
+  return (
+    <>
+      {startsDay && (
+        <p className="day">
+          <time dateTime={day}>{day}</time> UTC
+        </p>
+      )}
+      <div data-level={line.level} data-key={line.key}>
+        {part('lv', line.marker)}
+        {clock && (
+          <>
+            <time dateTime={`${day}T${clock}Z`}>
+              <Marked text={clock} match={match} />
+            </time>{' '}
+          </>
+        )}
+        {part('from', from)}
+        {part('asked', asked)}
+        {part('status', status)}
+        <span>
+          <Marked text={rest} match={match} />
+        </span>
+      </div>
+    </>
+  )
+})
+
+/** Of more than a part of one line, what is copied are the lines as they came, with their dates. */
+export function copyWhole(event: ClipboardEvent<HTMLElement>, lines: readonly LogLine[]): void {
+  const selection = getSelection()
+  if (!selection || selection.isCollapsed) return
+  const range = selection.getRangeAt(0)
+  const touched = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-key]')].filter((row) =>
+    reaches(range, row),
+  )
+  const [only] = touched
+  if (
+    touched.length === 0 ||
+    (touched.length === 1 && selection.toString().trim() !== only?.innerText.trim())
+  )
+    return
+  const keys = new Set(touched.map((row) => Number(row.dataset.key)))
+  const whole = lines.filter(({ key }) => keys.has(key)).map(({ text }) => text)
+  event.clipboardData.setData('text/plain', whole.join('\n'))
+  event.preventDefault()
+}
+
+/** Whether some text of the row is selected; a selection of a whole line may end at the start of the next. */
+function reaches(range: Range, row: HTMLElement): boolean {
+  if (!range.intersectsNode(row)) return false
+  const part = range.cloneRange()
+  if (!row.contains(part.startContainer)) part.setStartBefore(row)
+  if (!row.contains(part.endContainer)) part.setEndAfter(row)
+  return part.toString() !== ''
+}
