@@ -4,6 +4,7 @@ import { startFullInstallation } from './groups/full-installation.ts'
 import { startFullServers } from './groups/full-servers.ts'
 import { measureLists } from './groups/lists.ts'
 import { measureLog } from './groups/log.ts'
+import { heldMegabytes, measureMemory } from './groups/memory.ts'
 import { measureBesideNginx } from './groups/nginx.ts'
 import { measureProxy } from './groups/proxy.ts'
 import { measureFigures } from './groups/service-figures.ts'
@@ -40,6 +41,7 @@ async function measureServers(effort: Effort, say: (line: string) => void): Prom
 async function measureInstallation(effort: Effort, say: (line: string) => void): Promise<Measured[]> {
   const full = await startFullInstallation()
   try {
+    const idle = heldMegabytes(full)
     say('Changing routes …')
     const changes = await measureChanges(full, effort)
     say('Sending requests …')
@@ -48,8 +50,9 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
     const log = await measureLog(full, effort)
     const signIn = await measureSignIn(full, effort)
     say('Sending bytes …')
-    const bytes = await measureTransfers(full, effort)
-    return [...changes, ...requests, ...besideNginx, log, ...signIn, ...bytes]
+    const transfers = await measureTransfers(full, effort)
+    const memory = await measureMemory(full, idle)
+    return [...changes, ...requests, ...besideNginx, ...log, ...signIn, ...transfers, memory]
   } finally {
     await full.close()
   }

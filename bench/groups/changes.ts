@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { must } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
@@ -24,7 +23,6 @@ interface Costs {
   killed: number
   /** HAProxy alone, started by hand from the same files. */
   proxyAlone: number
-  megabytes: number
 }
 
 /** Changes of one route in an installation that has few others, more, and many. */
@@ -34,17 +32,11 @@ export async function measureChanges(full: FullInstallation, effort: Effort): Pr
     return await costsOf(full, effort)
   }
   const [light, medium, heavy] = [await at('light'), await at('medium'), await at('heavy')]
-  const figure = (
-    name: string,
-    a: Costs,
-    b: Costs,
-    cost: (costs: Costs) => number,
-    unit = 'ms',
-  ): Measured => ({
+  const figure = (name: string, a: Costs, b: Costs, cost: (costs: Costs) => number): Measured => ({
     name,
     heavy: cost(a),
     light: cost(b),
-    unit,
+    unit: 'ms',
   })
   return [
     figure('route: until a visitor sees it', heavy, light, ({ created }) => median(created)),
@@ -62,7 +54,6 @@ export async function measureChanges(full: FullInstallation, effort: Effort): Pr
       heavy: medium.killed,
       light: medium.proxyAlone,
     },
-    figure('all: memory of server and edge', heavy, light, ({ megabytes }) => megabytes, 'MB'),
   ]
 }
 
@@ -73,12 +64,10 @@ async function costsOf(full: FullInstallation, effort: Effort): Promise<Costs> {
   const times = await changeRoutes(full, effort.routes)
   // Each round publishes a route, changes it and removes it.
   const changes = 3 * effort.routes
-  const megabytes = residentMegabytes(edge.pid) + residentMegabytes(server.pid)
   return {
     ...times,
     edge: (processorMs(edge.pid) - before.edge) / changes,
     server: (processorMs(server.pid) - before.server) / changes,
-    megabytes,
     restart: await timeRestart(full),
     ...(await timeKilled(full)),
   }
@@ -144,8 +133,4 @@ async function timeUntilAnswered(
   const isAnswered = async () => (await visit(lab.visitor, `https://${domain}${LOAD_PATH}`)).status === 200
   await until('a visitor to be answered', isAnswered, { timeoutMs: TIMEOUT_MS, everyMs: 5 })
   return performance.now() - began
-}
-
-function residentMegabytes(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

@@ -6,10 +6,12 @@ import { type Installation, startInstallation } from '@postern/testkit/installat
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
+import type { Kysely } from 'kysely'
 import { openDatabase } from '../../apps/server/src/db/open.ts'
-import { seedServices } from '../seed.ts'
+import type { Database } from '../../apps/server/src/db/schema.ts'
+import { seedNodes, seedServices } from '../seed.ts'
 
-/** A real installation in namespaces of its own, with a node in its tunnel and a program on that node. */
+/** A real installation as `npm start` runs it, in namespaces of its own, with a node in its tunnel and a program on that node. */
 export interface FullInstallation {
   lab: Lab
   installation: Installation
@@ -18,6 +20,8 @@ export interface FullInstallation {
   domain: string
   /** Fills up to so many and waits until the edge has applied them. */
   grow(routes: number, certificates: number): Promise<void>
+  /** Adds so many nodes that never connect, and waits until the edge has applied them. */
+  addNodes(count: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,7 +40,7 @@ const AT_ONCE = 8
 
 export async function startFullInstallation(): Promise<FullInstallation> {
   const lab = await startLab()
-  const installation = await startInstallation(lab, PROVIDER).catch(async (error: unknown) => {
+  const installation = await startInstallation(lab, PROVIDER, 'built').catch(async (error: unknown) => {
     await lab.close()
     throw error
   })
@@ -50,7 +54,11 @@ export async function startFullInstallation(): Promise<FullInstallation> {
     await agentOn(lab.site, installation).connect(node.token)
     await publishAndWait(installation, node.id, LOAD_PATH)
     const grow = createGrowth(installation, node.id)
-    return { lab, installation, node, domain: DOMAIN, grow, close }
+    const addNodes = async (count: number) => {
+      await inDatabase(installation, (db) => seedNodes(db, count))
+      await publishAndWait(installation, node.id, '/beside-nodes')
+    }
+    return { lab, installation, node, domain: DOMAIN, grow, addNodes, close }
   } catch (error) {
     await close()
     throw error
@@ -85,19 +93,27 @@ function createGrowth(installation: Installation, nodeId: number): FullInstallat
   return async (wantedRoutes, wantedCertificates) => {
     await createDomains(installation, domainIds, wantedCertificates)
     const from = routes
-    const db = openDatabase(installation.paths.database)
-    try {
-      await seedServices(db, wantedRoutes - from, (index) => ({
-        nodeId,
-        domainId: domainIds[index % domainIds.length] ?? null,
-        path: `/p${from + index}`,
-      }))
-    } finally {
-      await db.destroy()
-    }
+    const placeOf = (index: number) => ({
+      nodeId,
+      domainId: domainIds[index % domainIds.length] ?? null,
+      path: `/p${from + index}`,
+    })
+    await inDatabase(installation, (db) => seedServices(db, wantedRoutes - from, placeOf))
     routes = wantedRoutes
     await publishAndWait(installation, nodeId, `/grown-to-${routes}`)
     await assertCarries(installation, routes)
+  }
+}
+
+async function inDatabase(
+  { paths }: Installation,
+  write: (db: Kysely<Database>) => Promise<unknown>,
+): Promise<void> {
+  const db = openDatabase(paths.database)
+  try {
+    await write(db)
+  } finally {
+    await db.destroy()
   }
 }
 

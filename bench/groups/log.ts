@@ -8,8 +8,11 @@ import { sendLoad } from './proxy.ts'
 /** Longer than the edge lets lines wait, so that it has read the last ones. */
 const QUIET_MS = 500
 
-/** What the edge does with a request's line that nobody watches, against what HAProxy does with the request. */
-export async function measureLog(full: FullInstallation, effort: Effort): Promise<Measured> {
+/**
+ * What the edge does with a request's line that nobody watches, against what HAProxy does with the request; and what it
+ * does while nobody asks for anything, against a whole processor.
+ */
+export async function measureLog(full: FullInstallation, effort: Effort): Promise<Measured[]> {
   const { lab, installation, domain } = full
   const seconds = effort.loads * effort.loadSeconds
   const [edge, proxy] = [installation.edge.pid, installation.haproxyPid()]
@@ -22,11 +25,15 @@ export async function measureLog(full: FullInstallation, effort: Effort): Promis
   await pause(QUIET_MS)
   const after = costs()
   // Whatever else the edge does, it does all the time.
-  const idle = ((before.edge - start.edge) / (before.at - start.at)) * (after.at - before.at)
-  return {
-    name: 'log: a line that nobody watches',
-    unit: 'µs',
-    heavy: (Math.max(0, after.edge - before.edge - idle) * 1000) / requests,
-    light: ((after.proxy - before.proxy) * 1000) / requests,
-  }
+  const idle = (before.edge - start.edge) / (before.at - start.at)
+  const line = Math.max(0, after.edge - before.edge - idle * (after.at - before.at))
+  return [
+    {
+      name: 'log: a line that nobody watches',
+      unit: 'µs',
+      heavy: (line * 1000) / requests,
+      light: ((after.proxy - before.proxy) * 1000) / requests,
+    },
+    { name: 'edge: idle, beside a whole processor', unit: 'ms', heavy: idle * 1000, light: 1000 },
+  ]
 }
