@@ -349,6 +349,12 @@ describe('an attacker', () => {
     expect((await thief.open(path)).statusCode).toBe(403)
     await begin(thief, '/')
     expect((await thief.open(path)).statusCode).toBe(403)
+    // Nor with an attempt of its own under the name of the one that the ticket belongs to.
+    const [[own, note] = ['', '']] = thief.cookies
+    const [name = ''] = browser.cookies.keys()
+    thief.cookies.set(name, note)
+    thief.cookies.delete(own)
+    expect((await thief.open(path)).body).toContain('began elsewhere')
     const elsewhere = makeBrowser(OTHER)
     for (const [name, value] of browser.cookies) elsewhere.cookies.set(name, value)
     expect((await elsewhere.open(path)).statusCode).toBe(403)
@@ -455,6 +461,12 @@ describe('the record', () => {
     client = await server.signIn()
     expect(await recordOf()).toMatchObject({ data: [], total: 0 })
     expect((await client.get('/api/domains/99/sign-ins')).statusCode).toBe(404)
+    await signIn(makeBrowser())
+    const kept = server.context.db
+      .selectFrom('sign_ins')
+      .selectAll()
+      .where('domain_id', '=', ids[HOST] ?? 0)
+    expect(await kept.execute()).toMatchObject([{ email: ANN, outcome: 'signed-in' }])
   })
 
   it('is bounded, whatever comes', async () => {
