@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { createExec, type Exec, ProgramMissingError } from '@postern/host/exec'
+import { dyingExec } from '@postern/testkit/dying-exec'
 import { run } from '@postern/testkit/exec'
 import { addNamespace, beginLab, connect, type Namespace } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
@@ -263,18 +264,6 @@ test('a firewall that drops incoming packets is named, unless it knows of the tu
   await node.must('nft', 'delete', 'table', 'ip', 'fw')
 })
 
-/** Stands in for an agent that is killed right before its n-th call of another program. */
-function dyingExec(dieAt: number): Exec {
-  let calls = 0
-  return {
-    ...exec,
-    async run(...args) {
-      if (++calls >= dieAt) throw new Error(`killed before call ${dieAt}`)
-      return exec.run(...args)
-    },
-  }
-}
-
 test('killed before any step, loopback is never open without the table, and the next agent ends in the same place', async () => {
   const other = { tcp: [8003], udp: [] }
   await apply()
@@ -287,7 +276,7 @@ test('killed before any step, loopback is never open without the table, and the 
     for (let step = 1; step <= 6; step++) {
       await createServices(exec, TUNNEL).remove()
       await createServices(exec, TUNNEL).apply(wanting(from))
-      await createServices(dyingExec(step), TUNNEL)
+      await createServices(dyingExec(exec, step), TUNNEL)
         .apply(wanting(to))
         .catch(() => undefined)
       const left = await remains()

@@ -19,7 +19,7 @@ import type { RunningHaproxy } from './process/running.ts'
 import { UnknownMapError } from './runtime/map.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
 
-export interface ApplyParts {
+interface ApplyParts {
   options: HaproxyDriverOptions
   paths: HaproxyPaths
   socket: HaproxySocket

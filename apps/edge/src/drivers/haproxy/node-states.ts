@@ -7,7 +7,7 @@ import { applyMap, type RuntimeMap } from './runtime/map.ts'
 import { endWaiting } from './runtime/sessions.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
 
-export interface NodeStatesParts {
+interface NodeStatesParts {
   paths: HaproxyPaths
   socket: HaproxySocket
   haproxy: HaproxyProcess

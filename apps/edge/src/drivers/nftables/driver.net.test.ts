@@ -1,7 +1,8 @@
 import type { Exec } from '@postern/host/exec'
+import { dyingExec } from '@postern/testkit/dying-exec'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makePeer, makeSettings } from '../../../test/factories.ts'
-import { dyingExec, type Lab, startLab } from '../../../test/lab.ts'
+import { type Lab, startLab } from '../../../test/lab.ts'
 import { createNftables, type NftablesWanted } from './driver.ts'
 
 let lab: Lab

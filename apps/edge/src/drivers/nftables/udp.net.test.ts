@@ -1,10 +1,11 @@
 import { createExec, type Exec, ProgramMissingError } from '@postern/host/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
+import { dyingExec } from '@postern/testkit/dying-exec'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
-import { dyingExec, type Lab } from '../../../test/lab.ts'
+import type { Lab } from '../../../test/lab.ts'
 import {
   askDns,
   gatewayPeer,

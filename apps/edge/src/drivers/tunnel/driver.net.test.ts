@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { Exec } from '@postern/host/exec'
+import { dyingExec } from '@postern/testkit/dying-exec'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../../test/factories.ts'
-import { dyingExec, type Lab, startLab } from '../../../test/lab.ts'
+import { type Lab, startLab } from '../../../test/lab.ts'
 import { createWireGuard, type WireGuardWanted } from './driver.ts'
 
 let lab: Lab

@@ -7,7 +7,7 @@ export type SignInSections = ReadonlyMap<string, readonly SignIn[]>
 type Keys = Pick<TunnelSettings, 'signInKeys' | 'identityKeys'>
 
 /** The lines of `sign-in.map`, and the keys that the last update may have changed. */
-export interface SignInLines {
+interface SignInLines {
   /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<key>` → what seals, `j` → the JWKS in base64. */
   lines: ReadonlyMap<string, string>
   touched: ReadonlySet<string>

@@ -18,7 +18,7 @@ export async function readCounts(ask: (command: string) => Promise<string>): Pro
 }
 
 /** A row is like `0x7f…: key=42 use=1 exp=0 conn_cnt=1 bytes_in_cnt=1500 bytes_out_cnt=1500`. */
-export function parseCounts(answer: string): Map<number, Count> {
+function parseCounts(answer: string): Map<number, Count> {
   const counts = new Map<number, Count>()
   for (const [, key, connections, received, sent] of answer.matchAll(
     / key=(\d+) .*conn_cnt=(\d+) bytes_in_cnt=(\d+) bytes_out_cnt=(\d+)$/gm,
