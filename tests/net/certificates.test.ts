@@ -182,6 +182,9 @@ const MANY = Number(process.env.PT_CERTIFICATES ?? 60)
 
 test('many at once all become valid, no more than 20 at a time, while other changes are live at once', async () => {
   const pid = installation.haproxyPid()
+  const alone: number[] = []
+  while (alone.length < 10) alone.push(await timeOfChange())
+  const quiet = medianOf(alone)
   let created = 0
   const creating = (async () => {
     for (; created < MANY; created++) await createDomain(`many${created}.test`)
@@ -205,18 +208,20 @@ test('many at once all become valid, no more than 20 at a time, while other chan
     { timeoutMs: 600_000 },
   )
   await creating
-  waits.sort((a, b) => a - b)
-  const median = Math.round(waits[Math.floor(waits.length / 2)] ?? 0)
-  const longest = Math.round(waits.at(-1) ?? 0)
+  const median = medianOf(waits)
+  const longest = Math.round(Math.max(...waits))
   process.stdout.write(
-    `${MANY} certificates: at most ${most} open; ${waits.length} other changes live in ${median} ms, ${longest} at most\n`,
+    `${MANY} certificates: at most ${most} open; ${waits.length} other changes live in ${median} ms, ${longest} at most; without orders in ${quiet} ms\n`,
   )
   expect(most).toBeGreaterThan(1)
   expect(most).toBeLessThanOrEqual(20)
-  // 200 ms, five times.
-  expect(median).toBeLessThan(1000)
+  // 200 ms, five times; and no more beside orders than five times what this machine takes now without them.
+  expect(median).toBeLessThan(Math.max(1000, 5 * quiet))
   expect(installation.haproxyPid()).toBe(pid)
 }, 700_000)
+
+const medianOf = (numbers: readonly number[]) =>
+  Math.round([...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0)
 
 let changes = 0
 

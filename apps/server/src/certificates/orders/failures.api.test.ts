@@ -70,15 +70,20 @@ test('a rate limit, with the time it ends', async () => {
 })
 
 test.each([
-  ['garbage', { status: 200, body: '<html>' }],
-  ['an error page', { status: 502, body: '<html>' }],
-  ['other JSON', { status: 201, headers: { location: 'https://x.example/1' }, body: { status: 'odd' } }],
-  ['far too much', { status: 200, body: 'x'.repeat(1_000_000) }],
-])('an authority that answers with %s', async (_, answer) => {
+  ['garbage', { status: 200, body: '<html>' }, 'named no address'],
+  ['an error page', { status: 502, body: '<html>' }, 'status 502'],
+  [
+    'other JSON',
+    { status: 201, headers: { location: 'https://x.example/1' }, body: { status: 'odd' } },
+    'cannot be understood',
+  ],
+  ['far too much', { status: 200, body: 'x'.repeat(1_000_000) }, 'too long'],
+])('an authority that answers with %s', async (_, answer, words) => {
   desk.front.intercept = ({ url }) => (url === '/order-plz' ? answer : undefined)
   const certificate = await desk.whenIs(await desk.create('odd.example.com'), { status: 'failed' })
   expect(certificate.problem?.code).toBe('authority')
   expect(certificate.problem?.detail).not.toContain('<')
+  expect(certificate.problem?.detail).toContain(words)
 })
 
 test('an authority that hangs, which delays no other domain', async () => {
