@@ -1,0 +1,15 @@
+import './Pairs.css'
+
+/** Names and the values that belong to them, as they are. */
+export function Pairs({ pairs }: { pairs: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl className="pairs">
+      {pairs.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className="mono">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
