@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { formatBytes, formatKilobytes } from '../util/bytes.ts'
 import { CLOCK_INTERVAL } from '../util/constants.ts'
 import { formatMoment, formatRelativeTime } from '../util/time.ts'
@@ -20,10 +20,23 @@ export function Bytes({ bytes }: { bytes: number }) {
 
 /** `12 seconds ago`, which keeps moving; the exact time is its tooltip. `time` is ms since the epoch. */
 export function RelativeTime({ time }: { time: number | null }) {
-  const now = useNow()
-  if (!time) return <span className="none">-</span>
+  const element = useRef<HTMLTimeElement>(null)
+  // Each second a page of them says something else: the words change in place, and nothing is drawn anew.
+  useEffect(() => {
+    const say = () => {
+      const text = formatRelativeTime(time, now)
+      if (element.current && element.current.textContent !== text) element.current.textContent = text
+    }
+    say()
+    return time ? subscribe(say) : undefined
+  }, [time])
+  const exact = useMemo(
+    () => time && { iso: new Date(time).toISOString(), words: formatMoment(time) },
+    [time],
+  )
+  if (!exact) return <span className="none">-</span>
   return (
-    <time dateTime={new Date(time).toISOString()} title={formatMoment(time)}>
+    <time ref={element} dateTime={exact.iso} title={exact.words}>
       {formatRelativeTime(time, now)}
     </time>
   )
