@@ -27,8 +27,8 @@ export function startEdge(installation: Installation, warn: Say): Program {
 
 /** What runs a built program. */
 export function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
-  // SIGUSR1 would open a debugger, which reads every secret of the process. Decision 0026 says why the size.
-  const flags = ['--disable-sigusr1', '--max-semi-space-size=2']
+  // SIGUSR1 would open a debugger, which reads every secret of the process. Decision 0026 says why these sizes.
+  const flags = ['--disable-sigusr1', `--max-semi-space-size=${program === 'edge' ? 8 : 2}`]
   return [join(root, 'node_modules/.bin/node'), ...flags, join(root, BUNDLE[program])]
 }
 
