@@ -308,6 +308,16 @@ describe('without sign-in', () => {
   })
 })
 
+test('a service cannot plant a session, or an attempt', async () => {
+  const planted = ['__Host-postern=x; Path=/; Secure', '__host-Postern-ab12=x; Path=/; Secure', 'own=1']
+  const planter = await startUpstream({
+    answer: (_, response) => response.setHeader('set-cookie', planted).end(),
+  })
+  await lab.apply([...routes(), makeLabRoute(6, planter.port, { domain: HOST, path: '/plant' })])
+  expect((await go('/plant')).headers['set-cookie']).toEqual(['own=1'])
+  await planter.close()
+})
+
 test('a HAProxy of before there was sign-in is replaced before it gets a route that requires it', async () => {
   await lab.apply([makeConsoleRoute()])
   const config = await readFile(lab.paths.config, 'utf8')
