@@ -80,7 +80,7 @@ it('on a slow machine the pages are there soon, and nothing holds them up for lo
   }
 })
 
-it('80 live rows cost next to nothing while they are looked at', async () => {
+it('the ages of 80 rows cost next to nothing while they tick', async () => {
   const edge = await connectFakeEdge(site.paths)
   const ids: number[] = []
   for (let row = 0; row < 80; row++) ids.push((await site.api.createNode({ name: `row-${row}` })).id)
