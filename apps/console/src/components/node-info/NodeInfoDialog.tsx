@@ -51,7 +51,7 @@ export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
         <h3 id="way-1">
           Connect with the CLI<Badge kind="accent">Recommended</Badge>
         </h3>
-        <ol className="steps">
+        <ol className="connect-steps">
           <li>
             <h4>Install the CLI as root on that machine</h4>
             {config && <InstallStep config={config} />}
