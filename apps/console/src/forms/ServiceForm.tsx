@@ -65,7 +65,7 @@ interface Props<In extends ServiceValues, Out> {
   name: string | undefined
   form: UseFormReturn<In, unknown, Out>
   dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
-  /** True for the console itself: only its domain and its IP lists can be changed. */
+  /** True for the console itself: only its domain, IP lists and sign-in can be changed. */
   locked: boolean
   domainHint: ReactNode
   /** Beside the domain. */
@@ -118,7 +118,9 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             label="Service Name"
             required
             disabled={locked}
-            hint={locked && 'This is the console itself: only its domain and its IP lists can be changed.'}
+            hint={
+              locked && 'This is the console itself: only its domain, IP lists and sign-in can be changed.'
+            }
           />
         </div>
       </FormSection>
