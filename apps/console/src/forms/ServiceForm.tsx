@@ -65,7 +65,7 @@ interface Props<In extends ServiceValues, Out> {
   name: string | undefined
   form: UseFormReturn<In, unknown, Out>
   dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
-  /** True for the console itself: only its domain, IP lists and sign-in can be changed. */
+  /** True for the console itself: its path and what it leads to are fixed. */
   locked: boolean
   domainHint: ReactNode
   /** Beside the domain. */
@@ -117,10 +117,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             name="name"
             label="Service Name"
             required
-            disabled={locked}
-            hint={
-              locked && 'This is the console itself: only its domain, IP lists and sign-in can be changed.'
-            }
+            hint={locked && 'This is the console itself: its path and what it leads to are fixed.'}
           />
         </div>
       </FormSection>

@@ -271,10 +271,9 @@ describe("the console's own service", () => {
     return `/api/services/${local}/http/${services.find(({ system }) => system)?.id}`
   }
 
-  it('changes only its domain and lists', async () => {
+  it('stays where it is and leads to the console; its name is free', async () => {
     const url = await consoleUrl()
     const locked = {
-      name: 'x',
       pathLocation: '/x',
       backendProto: 'https',
       backendHost: '127.0.0.2',
@@ -286,7 +285,8 @@ describe("the console's own service", () => {
     expect((await client.patch(`${url}/disable`)).statusCode).toBe(409)
     const listed = await client.patch(url, { allowedIps: ['203.0.113.0/24'] })
     expect(listed.json()).toMatchObject({ name: 'Console', system: true, allowedIps: ['203.0.113.0/24'] })
-    expect((await client.patch(url, { allowedIps: [] })).statusCode).toBe(200)
+    expect((await client.patch(url, { name: 'Front door', allowedIps: [] })).json().name).toBe('Front door')
+    expect((await client.patch(url, { name: 'Console' })).statusCode).toBe(200)
   })
 
   it('may have a domain, and nothing takes its paths there', async () => {

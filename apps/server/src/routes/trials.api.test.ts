@@ -99,7 +99,7 @@ describe('the provider', () => {
     const refused = await (await gone.signIn()).post('/api/sign-in/trial')
     expect(refused.statusCode).toBe(503)
     expect(refused.json().message).toMatch(/cannot be reached/)
-    expect((await (await bare.signIn()).post('/api/sign-in/trial')).statusCode).toBe(503)
+    expect((await (await bare.signIn()).post('/api/sign-in/trial')).statusCode).toBe(409)
     await gone.close()
     await bare.close()
   })

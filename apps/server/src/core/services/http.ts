@@ -100,16 +100,9 @@ async function findTakenPath(
   return [{ field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to “${other.name}”` }]
 }
 
-const LOCKED = [
-  'name',
-  'pathLocation',
-  'backendProto',
-  'backendHost',
-  'backendPort',
-  'skipAuthRoutes',
-] as const
+const LOCKED = ['pathLocation', 'backendProto', 'backendHost', 'backendPort', 'skipAuthRoutes'] as const
 
-/** Of the console's own service only the domain, the IP lists and whether visitors sign in can be changed. */
+/** The console's own service stays where it is and leads to the console. */
 function findLockedChanges(
   before: ReturnType<typeof httpFormOf>,
   after: Partial<HttpServiceForm>,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { SIGN_IN } from '@postern/contract/sign-in'
 import type { ProviderCheck, Trial, TrialAccount } from '@postern/contract/trials'
 import * as z from 'zod/mini'
-import { UnavailableError } from '../errors.ts'
+import { ConflictError, UnavailableError } from '../errors.ts'
 import type { Cookies } from './flow.ts'
 import type { Notes } from './notes.ts'
 import type { Account, Provider } from './provider.ts'
@@ -17,7 +17,7 @@ export interface Trials {
   /**
    * Takes the place of the session's last one. With `isBound` only the browser that has `cookie` can end it; without TLS
    * no cookie would reach the redirect address.
-   * @throws UnavailableError that says why the provider cannot be asked
+   * @throws ConflictError without a provider; UnavailableError that says why it cannot be asked
    */
   begin(sessionId: number, isBound: boolean): Promise<{ address: string; cookie: string | null }>
   find(sessionId: number): Trial
@@ -70,7 +70,7 @@ export function createTrials(parts: Parts): Trials {
     },
 
     async begin(sessionId, isBound) {
-      if (!provider) throw new UnavailableError('No provider is set up')
+      if (!provider) throw new ConflictError('No provider of sign-ins is set up')
       const [id, nonce, verifier, secret] = [token(), token(), token(), token()]
       const state = notes.seal('trial', SECONDS, { id, sessionId })
       const question = { nonce, verifier, state, redirectUrl, asksAccount: true }
