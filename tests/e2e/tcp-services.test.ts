@@ -278,7 +278,7 @@ describe('the card of TCP services', () => {
     await row.getByRole('button', { name: 'Actions for acted' }).click()
     expect(await menuItems(page)).toEqual(MENU)
     await page.getByRole('menuitem', { name: 'Edit Service' }).click()
-    const form = page.getByRole('dialog', { name: FORM })
+    const form = page.getByRole('dialog', { name: 'Edit TCP Service: acted' })
     await expect(form.getByLabel('Public Port (Optional)')).toHaveValue('32667')
     await expect(form.getByLabel('Enable SSL Termination')).toBeChecked()
     // Left empty it keeps the port that it has.

@@ -48,7 +48,7 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
   }
   return (
     <FormDialog
-      title={domain ? `Domain & SSL Settings: ${domain.domain}` : 'Domain & SSL Settings'}
+      title={record ? `Domain & SSL Settings: ${record.domain}` : 'Domain & SSL Settings'}
       description="Set up a domain pointing to Postern"
       onClose={() => onClose()}
       {...dialog}

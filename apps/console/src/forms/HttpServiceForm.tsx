@@ -25,7 +25,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
   const api = useApi()
   const config = useConfig().data
   const locked = service?.system ?? false
-  const { form, dialog } = useServiceForm({
+  const { form, record, dialog } = useServiceForm({
     schema: schemaForHttp(node, locked),
     record: service,
     draft: { of: { form: 'service', node, type: 'http', service }, values: draft },
@@ -40,7 +40,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
     <ServiceForm
       type="http"
       node={node}
-      name={service?.name}
+      name={record?.name}
       form={form}
       dialog={dialog}
       locked={locked}

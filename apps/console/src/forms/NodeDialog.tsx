@@ -69,7 +69,7 @@ const FILE_HINT = 'If you change this, download the config again. The CLI update
 function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   const api = useApi()
   const queries = useQueryClient()
-  const { form, dialog } = useFormDialog({
+  const { form, record, dialog } = useFormDialog({
     schema: NodeSchema,
     record: node,
     draft: { of: { form: 'node', node }, values: draft },
@@ -92,7 +92,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   const showsAdvanced = advanced || errors.dns || errors.keepalive
   return (
     <FormDialog
-      title={node ? `Client / Node Configuration: ${node.name}` : 'Client / Node Configuration'}
+      title={record ? `Client / Node Configuration: ${record.name}` : 'Client / Node Configuration'}
       description="Set up a network client or gateway"
       onClose={onClose}
       {...dialog}

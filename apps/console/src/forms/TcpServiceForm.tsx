@@ -15,7 +15,7 @@ const PROTOCOLS = [
 export function TcpServiceForm({ node, service, draft, onClose, onSaved }: ServiceFormProps<TcpService>) {
   const api = useApi()
   const config = useConfig().data
-  const { form, dialog } = useServiceForm({
+  const { form, record, dialog } = useServiceForm({
     schema: schemaForNode(TcpServiceSchema, node),
     record: service,
     draft: { of: { form: 'service', node, type: 'tcp', service }, values: draft },
@@ -35,7 +35,7 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
     <ServiceForm
       type="tcp"
       node={node}
-      name={service?.name}
+      name={record?.name}
       form={form}
       dialog={dialog}
       locked={false}

@@ -42,12 +42,14 @@ export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'childre
   icon: LucideIcon
   size?: 'md' | 'sm'
   busy?: boolean
+  /** Where its words show. */
+  tipSide?: 'top' | 'left'
 }
 
 /** Its words show beside it under the pointer, and on a focus that came by the keyboard. */
 export function IconButton(props: IconButtonProps) {
-  const { label, icon: Icon, size = 'md', busy, className, disabled, ...rest } = props
-  const { events, close, popup } = useTooltip(label, true)
+  const { label, icon: Icon, size = 'md', busy, tipSide, className, disabled, ...rest } = props
+  const { events, close, popup } = useTooltip(label, true, tipSide)
   return (
     <>
       <button

@@ -41,7 +41,10 @@ export function Menu(props: MenuProps) {
 type MenuButtonProps = Omit<MenuProps, 'groups'> & Omit<ComponentProps<'button'>, 'children'>
 
 function MenuButton({ label, text, icon = Ellipsis, ...rest }: MenuButtonProps) {
-  if (!text) return <IconButton label={label} icon={icon} {...rest} />
+  // The dots of rows stand below each other, and words above one would cover the next.
+  if (!text) {
+    return <IconButton label={label} icon={icon} tipSide={icon === Ellipsis ? 'left' : 'top'} {...rest} />
+  }
   return (
     <Button {...rest}>
       {text}

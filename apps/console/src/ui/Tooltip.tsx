@@ -40,11 +40,11 @@ export function Tooltip({ text, focusable = false, tabIndex, className, children
  * The words beside what has these events.
  * @param isNamed they are part of its name, and not read out once more
  */
-export function useTooltip(text: ReactNode, isNamed: boolean) {
+export function useTooltip(text: ReactNode, isNamed: boolean, side: 'top' | 'left' = 'top') {
   const { anchor, close, events } = useHover()
   const tooltips = useLoaded(loadTooltips, anchor !== null, close)
   const popup = anchor && tooltips && (
-    <tooltips.TooltipPopup anchor={anchor} hidden={isNamed} onClose={close}>
+    <tooltips.TooltipPopup anchor={anchor} hidden={isNamed} side={side} onClose={close}>
       {text}
     </tooltips.TooltipPopup>
   )

@@ -5,16 +5,23 @@ interface TooltipPopupProps {
   anchor: HTMLElement | null
   /** What it says is part of the trigger's name. */
   hidden: boolean
+  side: 'top' | 'left'
   onClose: () => void
   children: ReactNode
 }
 
 /** The words of a tooltip, beside what they are about; Escape closes them. */
-export function TooltipPopup({ anchor, hidden, onClose, children }: TooltipPopupProps) {
+export function TooltipPopup({ anchor, hidden, side, onClose, children }: TooltipPopupProps) {
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
-        <Base.Positioner anchor={anchor} className="floating tip-layer" sideOffset={6} align="start">
+        <Base.Positioner
+          anchor={anchor}
+          className="floating tip-layer"
+          side={side}
+          sideOffset={6}
+          align={side === 'top' ? 'start' : 'center'}
+        >
           <Base.Popup className="tooltip" aria-hidden={hidden || undefined}>
             {children}
           </Base.Popup>
