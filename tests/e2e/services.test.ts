@@ -98,7 +98,7 @@ describe('publishing an HTTP service', () => {
   })
 
   it('says what breaks beside the console, and where that is explained', async () => {
-    await site.api.publish(node.id, { name: 'other', domain: 'other.example.com' })
+    const other = await site.api.publish(node.id, { name: 'other', domain: 'other.example.com' })
     const consoleDomain = 'gate.example.com'
     // The server's own tests hold this answer against the contract.
     const services = (await site.api.call('GET', '/api/services/http')).json as HttpService[]
@@ -127,6 +127,8 @@ describe('publishing an HTTP service', () => {
     await page.keyboard.press('Escape')
     visit.expectNoComplaints()
     await visit.close()
+    // The card shows five rows a page, and later tests look for theirs on the first.
+    await site.api.removeService(other)
   })
 
   it('shows an unknown failure of the server as a banner with the number of the request', async () => {
@@ -197,6 +199,7 @@ describe('the service card', () => {
     await row(page, 'slow').getByText('Live').waitFor()
     visit.expectNoComplaints()
     await visit.close()
+    await site.api.removeService(service)
   })
 
   it('says Not answering with the reason until the backend answers again, without a reload', async () => {
@@ -215,7 +218,6 @@ describe('the service card', () => {
     await expect(row(page, 'mute').getByText('Not answering')).toHaveCount(0)
     visit.expectNoComplaints()
     await visit.close()
-    // The card shows five rows a page, and other tests look for theirs on the first.
     await site.api.removeService(service)
   })
 
