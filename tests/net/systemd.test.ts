@@ -187,6 +187,8 @@ test('with another setting HAProxy is replaced, and what the older one carries o
 test('install-service says that the edge does not start, and the next try of systemd brings it', async () => {
   const edge = `${DATA_DIR}/edge/edge.sock`
   await machine.must('systemctl', 'stop', 'postern-edge')
+  // One that is stopped while it starts leaves the socket of the one that was killed before it.
+  await machine.must('rm', '-f', edge)
   const listen = `require('node:net').createServer().listen('${edge}')`
   await machine.must('systemd-run', '--unit=other', `${machine.clone}/node_modules/.bin/node`, '-e', listen)
   await until('it to listen', () => machine.must('test', '-S', edge).then(() => true))
