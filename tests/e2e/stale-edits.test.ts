@@ -5,7 +5,7 @@ import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
 import { expectFocus } from './steps.ts'
 
-/** Two people edit the same thing: the later one is told, and may load what the first one saved. */
+/** Two people edit the same thing: the later one is told, and loads what the first one saved beneath what was typed. */
 let site: Site
 let edge: FakeEdge
 
@@ -18,7 +18,7 @@ afterAll(async () => {
   await site?.close()
 })
 
-it('of a node: the second tab is told, loads the newest values and saves upon them', async () => {
+it('of a node: the second tab is told, keeps what it typed, sees what differs and saves over it', async () => {
   const { id } = await site.api.createNode({ name: 'shared' })
   const [first, second] = [await openNodeForm(id), await openNodeForm(id)]
   await first.form.getByLabel(label('Name')).fill('renamed by the first')
@@ -29,22 +29,24 @@ it('of a node: the second tab is told, loads the newest values and saves upon th
   await second.visit.page
     .getByRole('heading', { name: 'renamed by the first', includeHidden: true })
     .waitFor()
+  const name = second.form.getByLabel(label('Name'))
+  await name.fill('typed by the second')
   await second.form.getByLabel('Send all internet traffic through the VPN').check()
   await second.form.getByRole('button', { name: 'Save' }).click()
   const alert = second.form.getByRole('alert')
-  await alert.getByText(/Someone else changed this while you were editing.*replaces what you typed/).waitFor()
+  await alert.getByText(/Someone else changed this while you were editing.*what you typed stays/).waitFor()
   expect((await site.api.getNode(id)).allowInternet).toBe(false)
   await second.visit.expectAccessible()
   await alert.getByRole('button', { name: 'Reload' }).click()
   await alert.waitFor({ state: 'detached' })
-  const name = second.form.getByLabel(label('Name'))
-  await expect(name).toHaveValue('renamed by the first')
+  await expect(name).toHaveValue('typed by the second')
+  await expect(name).toHaveAccessibleDescription(/Changed meanwhile to renamed by the first\./)
   await expectFocus(name)
-  await expect(second.form.getByLabel('Send all internet traffic through the VPN')).not.toBeChecked()
-  await name.fill('renamed by the second')
+  await expect(second.form.getByLabel('Send all internet traffic through the VPN')).toBeChecked()
+  await second.visit.expectAccessible()
   await second.form.getByRole('button', { name: 'Save' }).click()
   await second.visit.page.getByText('Node updated successfully!').waitFor()
-  expect((await site.api.getNode(id)).name).toBe('renamed by the second')
+  expect(await site.api.getNode(id)).toMatchObject({ name: 'typed by the second', allowInternet: true })
   await finish(first.visit, second.visit)
 })
 
@@ -61,10 +63,10 @@ it('of an HTTP service: what the other one saved is not undone', async () => {
   await form.getByRole('button', { name: 'Reload' }).click()
   await form.getByRole('textbox', { name: 'Allowed IP 1' }).waitFor()
   await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveValue('203.0.113.7')
-  await expect(form.getByLabel(label('Backend Port'))).toHaveValue('80')
-  await page.keyboard.press('Escape')
-  await form.waitFor({ state: 'detached' })
-  expect(await site.api.getService(service)).toMatchObject({ backendPort: 80, allowedIps: ['203.0.113.7'] })
+  await expect(form.getByLabel(label('Backend Port'))).toHaveValue('9999')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: 'Got it!' }).waitFor()
+  expect(await site.api.getService(service)).toMatchObject({ backendPort: 9999, allowedIps: ['203.0.113.7'] })
   await finish(visit)
 })
 

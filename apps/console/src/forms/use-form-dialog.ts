@@ -1,9 +1,10 @@
 import { useState } from 'react'
-import type { FieldValues } from 'react-hook-form'
+import type { FieldPath, FieldValues } from 'react-hook-form'
 import type * as z from 'zod/mini'
 import { ApiError, failureOf } from '../api/api-error.ts'
 import { useLeaveGuard } from '../components/use-leave-guard.ts'
 import { confirmDiscard } from '../ui/Dialog.tsx'
+import { mergeEdits } from './merge-edits.ts'
 import { type DraftOf, useFormShell } from './use-form-shell.ts'
 
 export interface FormDeclaration<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved> {
@@ -44,8 +45,14 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
   const reload = async (old: Rec) => {
     try {
       const fresh = await declaration.fetch(old)
+      const [before, now] = [declaration.valuesOf(old), declaration.valuesOf(fresh)]
+      const { kept, marks } = mergeEdits(before, form.getValues(), now)
       setRecord(fresh)
-      form.reset(declaration.valuesOf(fresh))
+      form.reset(now)
+      // What is kept under a field's name came from that field.
+      for (const { name, value } of kept)
+        form.setValue(name as FieldPath<In>, value as never, { shouldDirty: true })
+      for (const { name, message } of marks) form.setError(name as FieldPath<In>, { type: 'stale', message })
       setSubmitError(null)
     } catch (error) {
       console.error('The record was not loaded again', error)
@@ -58,7 +65,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
 
 const STALE = {
   message:
-    'Someone else changed this while you were editing. Reload to get the latest version, which replaces what you typed.',
+    'Someone else changed this while you were editing. Reload to get the latest version: what you typed stays, and is marked where it differs.',
   status: 409,
 }
 

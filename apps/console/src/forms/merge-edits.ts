@@ -1,0 +1,31 @@
+import type { FieldValues } from 'react-hook-form'
+
+/**
+ * Lays what was typed over the newest record: a field that was not touched takes its newest value.
+ * `marks` has words for each field that both people changed, each in another way.
+ */
+export function mergeEdits<In extends FieldValues>(old: In, typed: In, fresh: In) {
+  const names = Object.keys(fresh)
+  const touched = names.filter((name) => !isSame(typed[name], old[name]))
+  const disputed = touched.filter(
+    (name) => !isSame(fresh[name], old[name]) && !isSame(fresh[name], typed[name]),
+  )
+  return {
+    kept: touched.map((name) => ({ name, value: typed[name] })),
+    marks: disputed.map((name) => ({
+      name,
+      message: `Changed meanwhile to ${inWords(fresh[name])}. Save puts yours in its place.`,
+    })),
+  }
+}
+
+/** The values of forms are plain: texts, numbers, and lists of them. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
+}
+
+function inWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(inWords).join(', ') || 'an empty list'
+  if (typeof value === 'object' && value !== null) return Object.values(value).join(' ')
+  return String(value ?? '') || 'nothing'
+}
