@@ -3,6 +3,7 @@ import { type Client, startTestServer, type TestServer } from '@postern/testkit/
 import { costMs } from '@postern/testkit/time'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listChanged } from '../core/edges/edges.ts'
 
 const NODES = 10_000
 const SERVICES = 20_000
@@ -70,6 +71,14 @@ it.each([
   for (let round = 0; round < TIMES; round++)
     costs.push(await costMs(async () => expect((await client.get(url)).statusCode).toBe(200)))
   expect(costs.sort((a, b) => a - b)[TIMES - 2]).toBeLessThan(MOST_MS)
+})
+
+it('what a report touches is found without looking at all services', async () => {
+  const { db } = server.context
+  const costs: number[] = []
+  for (let round = 0; round < 20; round++)
+    costs.push(await costMs(() => listChanged(db, 10 + round, 12 + round)))
+  expect(costs.sort((a, b) => a - b)[10]).toBeLessThan(1)
 })
 
 it.each(['name_folded', 'created_at', 'id'])(

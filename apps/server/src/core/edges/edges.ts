@@ -225,23 +225,28 @@ async function listTouched(
     before === null || PARTS.some((part) => before.dataPlane[part].state !== after.dataPlane[part].state)
   const isMore = JSON.stringify(before?.problems) !== JSON.stringify(after.problems)
   if (isWhole || isMore) return await listAll(db)
-  const ranges = PARTS.map((part) => [before.inForce[part], after.inForce[part]].sort((a, b) => a - b))
-  const moved = ranges.filter(([from, to]) => from !== to)
-  if (moved.length === 0) return []
+  const moved = PARTS.flatMap((part) => {
+    const [from, to] = [before.inForce[part], after.inForce[part]]
+    return from === to ? [] : [from, to]
+  })
+  return moved.length === 0 ? [] : await listChanged(db, Math.min(...moved), Math.max(...moved))
+}
+
+/** The services that changed after the revision `from`, up to `to`; each of the three ways to them is by an index. */
+export async function listChanged(db: Kysely<Database>, from: number, to: number): Promise<ServiceRef[]> {
   return await db
     .selectFrom('services')
-    .innerJoin('nodes', 'nodes.id', 'services.node_id')
-    .leftJoin('domains', 'domains.id', 'services.domain_id')
-    .select(['services.id', 'node_id as nodeId'])
-    .where((eb) =>
-      eb.or(
-        (['services', 'nodes', 'domains'] as const).flatMap((table) =>
-          moved.map(([from = 0, to = 0]) =>
-            eb.and([eb(`${table}.revision`, '>', from), eb(`${table}.revision`, '<=', to)]),
-          ),
-        ),
-      ),
-    )
+    .select(['id', 'node_id as nodeId'])
+    .where((eb) => {
+      const isBetween = eb.and([eb('revision', '>', from), eb('revision', '<=', to)])
+      const changed = (table: 'nodes' | 'domains') =>
+        eb.selectFrom(table).select('id').where('revision', '>', from).where('revision', '<=', to)
+      return eb.or([
+        isBetween,
+        eb('node_id', 'in', changed('nodes')),
+        eb('domain_id', 'in', changed('domains')),
+      ])
+    })
     .execute()
 }
 
