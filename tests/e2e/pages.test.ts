@@ -162,15 +162,10 @@ describe('the nodes', () => {
     expect(await menuItems(page)).toEqual(['Info', 'Logs Monitor', 'Edit Service'])
     await page.getByRole('menuitem', { name: 'Edit Service' }).click()
     const form = page.getByRole('dialog')
-    for (const name of [
-      'Service Name',
-      'Public HTTP Path',
-      'Backend Protocol',
-      'Hostname/IP',
-      'Backend Port',
-    ])
+    for (const name of ['Public HTTP Path', 'Backend Protocol', 'Hostname/IP', 'Backend Port'])
       await expect(form.getByLabel(label(name)), name).toBeDisabled()
-    await expect(form.getByLabel(label('Public Domain'))).toBeEnabled()
+    for (const name of ['Service Name', 'Public Domain'])
+      await expect(form.getByLabel(label(name)), name).toBeEnabled()
     await form.getByRole('button', { name: 'Add IP' }).first().click()
     await form.getByRole('textbox', { name: 'Allowed IP 1' }).fill('127.0.0.1')
     await form.getByRole('button', { name: 'Save' }).click()
