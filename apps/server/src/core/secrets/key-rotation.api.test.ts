@@ -24,10 +24,11 @@ function openAll({ config, secrets }: Context): Map<string, string> {
   const db = new DatabaseSync(config.paths.database, { readOnly: true })
   const opened = new Map<string, string>()
   for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all())
-    for (const [place, row] of db.prepare(`SELECT * FROM "${name}"`).all().entries())
+    for (const row of db.prepare(`SELECT * FROM "${name}"`).all())
       for (const [column, value] of Object.entries(row))
         if (typeof value === 'string' && isSealed(value))
-          opened.set(`${name} ${place} ${column}`, secrets.open(value))
+          // The first column of each table is its key.
+          opened.set(`${name} ${Object.values(row)[0]} ${column}`, secrets.open(value))
   db.close()
   return opened
 }
