@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Host } from '@postern/testkit/lab/network'
 import { startTransferServer, transfer } from '@postern/testkit/lab/upstreams'
 import { processorMs } from '@postern/testkit/time'
@@ -57,8 +58,9 @@ async function costOf({ lab }: FullInstallation, from: Host, to: string, port: n
   return { clock: clock / megabytes, processor: processor / megabytes }
 }
 
-/** What all programs there have used, in ms; the one that asked has ended by then. */
+/** What all programs there have used, in ms; the one that asked, and others, may have ended by now. */
 async function processorOf(...hosts: Host[]): Promise<number> {
   const pids = await Promise.all(hosts.map((host) => host.listPids()))
-  return pids.flat().reduce((sum, pid) => sum + processorMs(pid), 0)
+  const running = pids.flat().filter((pid) => existsSync(`/proc/${pid}/stat`))
+  return running.reduce((sum, pid) => sum + processorMs(pid), 0)
 }
