@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** Far more than anything takes: no test depends on what else the machine does. */
 const patient = { testTimeout: 180_000, hookTimeout: 240_000 }
 
+/** Images and packages are built from an empty Debian. */
+const veryPatient = { testTimeout: 600_000, hookTimeout: 900_000 }
+
 /** Each file has what it needs for itself, and waits much. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }
 /** Labs wait for timers and other programs half of the time. */
@@ -44,6 +47,8 @@ export default defineConfig({
           ...fourAtATime,
         },
       },
+      // Builds and starts what people install: `npm run test:deploy`.
+      { test: { name: 'deploy', include: ['tests/deploy/**/*.test.ts'], ...veryPatient, ...oneByOne } },
     ],
   },
 })

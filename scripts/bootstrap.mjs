@@ -13,7 +13,7 @@ import { installSystemPackages } from './bootstrap/system-packages.mjs'
 
 /**
  * What each verb needs: sets of system programs, whether to build our programs, and whether it gets the
- * administrator's password. Its program is `scripts/<verb>.ts` unless `script` names another.
+ * administrator's password. Its program is `scripts/<verb>.ts` unless `script` names another, and `args` come first.
  */
 const VERBS = {
   start: { programs: ['runtime'], build: true, password: true, script: 'scripts/dist/start.mjs' },
@@ -22,6 +22,12 @@ const VERBS = {
   'rotate-key': { programs: [], build: false },
   demo: { programs: ['runtime', 'demo'], build: true },
   test: { programs: ['runtime', 'demo', 'bench', 'test'], build: true },
+  'test-deploy': {
+    programs: ['runtime', 'demo', 'test', 'deploy'],
+    build: true,
+    script: 'scripts/test.ts',
+    args: ['deploy'],
+  },
   attacks: { programs: ['runtime', 'test'], build: false },
   bench: { programs: ['runtime', 'bench'], build: true, script: 'bench/main.ts' },
 }
@@ -42,7 +48,7 @@ async function main() {
       rest.filter((flag) => flag !== '--down'),
     )
   const secret = needs.password && POSTERN_ADMIN_PASSWORD ? { POSTERN_ADMIN_PASSWORD } : {}
-  return await handOver(needs.script ?? `scripts/${verb}.ts`, rest, secret)
+  return await handOver(needs.script ?? `scripts/${verb}.ts`, [...(needs.args ?? []), ...rest], secret)
 }
 
 try {

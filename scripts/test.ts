@@ -28,11 +28,14 @@ const LANES: readonly (readonly Runner[])[] = [
   ],
   [{ name: 'net', limit: 40 * MINUTE }],
 ]
+/** `npm run test:deploy`: images, charts and packages, built and started. Too long for `npm test`. */
+const LONG: readonly Runner[] = [{ name: 'deploy', limit: 40 * MINUTE }]
 
 /** `npm test`: all checks and tests; the last line says how many passed and failed over all of them. */
 async function testAll(only: readonly string[]): Promise<number> {
   const reports = mkdtempSync(join(tmpdir(), 'postern-test-'))
-  const wanted = LANES.map((lane) => lane.filter(({ name }) => only.length === 0 || only.includes(name)))
+  const wanted =
+    only.length === 0 ? LANES : [...LANES, LONG].map((lane) => lane.filter(({ name }) => only.includes(name)))
   try {
     return tell((await Promise.all(wanted.map((lane) => runLane(lane, reports)))).flat())
   } finally {

@@ -38,6 +38,7 @@ const SETS = {
     sshd: 'openssh-server',
     ssh: 'openssh-client',
   },
+  deploy: { buildah: 'buildah', crun: 'crun', debootstrap: 'debootstrap' },
 }
 
 /** Packages whose programs Debian would start, and the services that they are. */
