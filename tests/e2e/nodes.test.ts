@@ -54,7 +54,7 @@ describe('creating a node', () => {
     }))
     expect(sizes).toEqual({ lines: true, scrolls: true })
     await ready.getByRole('button', { name: 'Copy install command' }).click()
-    const installed = await expectClipboard(page, /^curl /)
+    const installed = await expectClipboard(page, /^f=\$\(mktemp\) /)
     expect(installed).toBe(await install.inputValue())
     expect(installed).toMatch(/^\S.*echo "[0-9a-f]{64} {2}\S+" \| sha256sum -c && .*\S$/)
     const token = await ready.getByLabel(/token/i).first().inputValue()

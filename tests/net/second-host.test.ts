@@ -33,8 +33,9 @@ it('publishes a service of a second host by the lines of the README alone', asyn
   const server = config.publicUrl
   expect(server).toBe(`https://${lab.server.address}`)
 
-  const installed = await onSecondHost(fillIn(lineOfReadme('curl '), { CHECKSUM: config.agentSha256 ?? '' }))
-  expect(installed).toMatchObject({ code: 0, stdout: `${home}/postern: OK\n` })
+  const installed = await onSecondHost(installLine(config.installerSha256))
+  expect(installed).toMatchObject({ code: 0, stderr: '' })
+  expect(installed.stdout).toMatch(/^\S+: OK\npostern \d+\.\d+\.\d+ is installed: \S+\n$/)
 
   const device = `ps${installation.interface.slice(-10)}`
   const line = fillIn(lineOfReadme('echo TOKEN'), {
@@ -52,6 +53,13 @@ it('publishes a service of a second host by the lines of the README alone', asyn
     return found.status === 200 ? found : undefined
   })
   expect(answer.body).toContain('node_exporter_build_info')
+})
+
+it('runs nothing of a script that is not the one of the console', async () => {
+  const before = readFileSync(`${home}/postern`)
+  const { code, stdout } = await onSecondHost(installLine('0'.repeat(64)))
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^\S+: FAILED\n$/) })
+  expect(readFileSync(`${home}/postern`).equals(before)).toBe(true)
 })
 
 it('is told when its token was revoked, and goes on with another', async () => {
@@ -80,9 +88,12 @@ function lineOfReadme(start: string): string {
   return lines.find((line) => line.startsWith(start)) ?? ''
 }
 
+/** As the console shows it there. */
+const installLine = (checksum: string | null) => fillIn(lineOfReadme('f='), { CHECKSUM: checksum ?? '' })
+
 /** Puts in what the reader's own console shows there; the agent goes to a place of the test's own. */
 function fillIn(line: string, values: Record<string, string>): string {
-  const all = { ...values, SERVER: lab.server.address, '/usr/local/bin': home }
+  const all = { ...values, SERVER: lab.server.address, 'sh "$f"': `sh "$f" ${home}/postern` }
   return Object.entries(all).reduce((text, [mark, value]) => text.replaceAll(mark, value), line)
 }
 

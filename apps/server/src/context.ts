@@ -18,7 +18,7 @@ import { createEdgeHub, type EdgeHub } from './core/edges/edges.ts'
 import { type Counts, createCounts } from './core/figures/counts.ts'
 import { createUpkeep } from './core/figures/upkeep.ts'
 import { createLogHub, type LogHub } from './core/logs/logs.ts'
-import { type AgentBundle, readAgentBundle } from './core/nodes/agent-bundle.ts'
+import { type AgentFiles, readAgentFiles } from './core/nodes/agent-files.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
 import { openSecretKey } from './core/secrets/key-file.ts'
 import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
@@ -75,7 +75,7 @@ export interface Context extends World {
   readonly tunnel: Tunnel
   readonly addresses: AddressBook
   readonly desiredState: DesiredState
-  readonly agentBundle: AgentBundle | null
+  readonly agentFiles: AgentFiles | null
   /** By which sessions of visitors are sealed. */
   readonly signInKeys: SignInKeys
   /** Who signs visitors in; undefined: nobody is set up. */
@@ -164,7 +164,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
         identities,
         publicHost: config.publicHost,
       }),
-      agentBundle: readAgentBundle(config.rootDir),
+      agentFiles: readAgentFiles(config.rootDir, publicUrl(config)),
       signInKeys,
       provider,
       identities,

@@ -16,8 +16,8 @@ export const Config = z.extend(NodeConfig, {
   publicHostIsPrivate: z.boolean(),
   /** `sha256:<hex>` of the root certificate that signed the installation's own certificate. */
   caFingerprint: z.string(),
-  /** `sha256` in hex of the agent that `/install/postern` serves; null when it was not built. */
-  agentSha256: z.nullable(z.string()),
+  /** `sha256` in hex of the script `/install/agent.sh`, which installs the agent; null when that was not built. */
+  installerSha256: z.nullable(z.string()),
   /** By whom visitors are known in front of services, and the redirect address to enter there; null: not set up. */
   signIn: z.nullable(z.object({ issuer: z.string(), redirectUrl: z.string() })),
   /** Links of the console; null hides them. */

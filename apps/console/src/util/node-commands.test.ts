@@ -59,20 +59,19 @@ const CONFIG = {
   publicHostIsPrivate: false,
   caFingerprint: 'sha256:00',
   signIn: null,
-  agentSha256: 'ab'.repeat(32),
+  installerSha256: 'ab'.repeat(32),
   repositoryUrl: null,
   contactUrl: null,
   sponsorUrl: null,
 }
 
-test('the command fetches, checks and only then makes executable', () => {
+test('the command fetches, checks and only then runs', () => {
   expect(installCommand(CONFIG)).toBe(
-    'curl -fsSk https://postern.example.com:8443/install/postern -o /usr/local/bin/postern' +
-      ` && echo "${'ab'.repeat(32)}  /usr/local/bin/postern" | sha256sum -c` +
-      ' && chmod +x /usr/local/bin/postern',
+    'f=$(mktemp) && curl -fsSk https://postern.example.com:8443/install/agent.sh -o "$f"' +
+      ` && echo "${'ab'.repeat(32)}  $f" | sha256sum -c && sh "$f"`,
   )
 })
 
 test('without an agent there is no command', () => {
-  expect(installCommand({ ...CONFIG, agentSha256: null })).toBeNull()
+  expect(installCommand({ ...CONFIG, installerSha256: null })).toBeNull()
 })

@@ -61,17 +61,17 @@ export function connectCommandText(parts: readonly CommandPart[], token: string)
   return parts.map((part) => (part.kind === 'secret' ? token : part.text)).join('')
 }
 
-const TARGET = '/usr/local/bin/postern'
-
 /**
  * The command that installs the agent on a node, or null when this installation was built without it.
- * The certificate may be self-signed (`-k`): what counts is the checksum, which came with the session.
+ * The certificate may be self-signed (`-k`): what counts is the checksum, which came with the session. The script has
+ * those of the files that it chooses from.
  */
-export function installCommand({ publicUrl, agentSha256 }: Config): string | null {
-  if (agentSha256 === null) return null
+export function installCommand({ publicUrl, installerSha256 }: Config): string | null {
+  if (installerSha256 === null) return null
   return [
-    `curl -fsSk ${serverUrls.agent(publicUrl)} -o ${TARGET}`,
-    `echo "${agentSha256}  ${TARGET}" | sha256sum -c`,
-    `chmod +x ${TARGET}`,
+    'f=$(mktemp)',
+    `curl -fsSk ${serverUrls.installer(publicUrl)} -o "$f"`,
+    `echo "${installerSha256}  $f" | sha256sum -c`,
+    'sh "$f"',
   ].join(' && ')
 }

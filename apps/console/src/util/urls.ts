@@ -26,7 +26,7 @@ export const serverUrls = {
   trustRoot: () => '/docs/certificates#trust-the-root',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
-  agent: (publicUrl: string) => `${publicUrl}/install/postern`,
+  installer: (publicUrl: string) => `${publicUrl}/install/agent.sh`,
 } as const
 
 /** Where people get help: the address of the people who run the server, or else the page that says how. */

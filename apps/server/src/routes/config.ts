@@ -12,7 +12,7 @@ export function configRoutes(app: FastifyInstance): void {
     await context.db.selectFrom('settings').select('key').limit(1).execute()
     return { status: 'ok' as const }
   })
-  route(app, endpoints.config, ({ context: { config, authority, agentBundle, provider }, caller }) => {
+  route(app, endpoints.config, ({ context: { config, authority, agentFiles, provider }, caller }) => {
     const { settings, publicHost } = config
     const toNode = {
       VPN_HOST: publicHost,
@@ -26,7 +26,7 @@ export function configRoutes(app: FastifyInstance): void {
       publicUrl: publicUrl(config),
       publicHostIsPrivate: address !== undefined && isPrivate(address),
       caFingerprint: authority.fingerprint,
-      agentSha256: agentBundle?.sha256 ?? null,
+      installerSha256: agentFiles?.installer.sha256 ?? null,
       signIn: provider ? { issuer: provider.issuer, redirectUrl: redirectUrlOf({ config }) } : null,
       repositoryUrl: settings.POSTERN_REPOSITORY_URL,
       sponsorUrl: settings.POSTERN_SPONSOR_URL,

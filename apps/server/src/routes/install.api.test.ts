@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto'
+import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,11 +6,19 @@ import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const AGENT = '#!/usr/bin/env node\n// the agent\n'
+const SINGLE = randomBytes(300_000)
+const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 const rootDir = mkdtempSync(join(tmpdir(), 'pt-install-'))
 let server: TestServer
 beforeAll(async () => {
   mkdirSync(join(rootDir, 'apps/agent/dist'), { recursive: true })
   writeFileSync(join(rootDir, 'apps/agent/dist/postern.mjs'), AGENT)
+  mkdirSync(join(rootDir, 'dist'))
+  writeFileSync(join(rootDir, 'dist/postern-linux-x64.gz'), SINGLE)
+  writeFileSync(
+    join(rootDir, 'dist/postern-linux-x64.gz.sha256'),
+    `${sha256(SINGLE)}  postern-linux-x64.gz\n`,
+  )
   server = await startTestServer({ rootDir })
 })
 afterAll(async () => {
@@ -45,18 +53,35 @@ describe('without a credential', () => {
     })
   })
 
-  it('the agent can be had, and its hash is the one the console shows', async () => {
-    const answer = await get('/install/postern')
-    expect(answer.body).toBe(AGENT)
+  it('the script that installs the agent can be had, and its hash is the one the console shows', async () => {
+    const answer = await get('/install/agent.sh')
+    expect(answer.statusCode).toBe(200)
     const client = await server.signIn()
-    const { agentSha256 } = (await client.get('/api/config')).json()
-    expect(agentSha256).toBe(createHash('sha256').update(AGENT).digest('hex'))
+    const { installerSha256, publicUrl } = (await client.get('/api/config')).json()
+    expect(installerSha256).toBe(sha256(answer.body))
+    expect(answer.body).toContain(`\nserver='${publicUrl}'\n`)
+  })
+
+  it('the script has the hashes of the files that it chooses from', async () => {
+    const { body } = await get('/install/agent.sh')
+    const bundle = await get('/install/postern')
+    expect(bundle.body).toBe(AGENT)
+    expect(body).toContain(`\nbundle='${sha256(AGENT)}'\n`)
+    const single = await get('/install/postern-linux-x64.gz')
+    expect(single.rawPayload.equals(SINGLE)).toBe(true)
+    expect(single.headers).toMatchObject({ 'content-length': '300000' })
+    expect(single.headers['content-encoding']).toBeUndefined()
+    expect(body).toContain(`\nlinux_x64='${sha256(SINGLE)}'\n`)
+    // Not built here.
+    expect((await get('/install/postern-linux-arm64.gz')).statusCode).toBe(404)
+    expect(body).toContain("\nlinux_arm64=''\n")
   })
 
   it('an agent that was not built is 404, and nothing else is there', async () => {
     const empty = await startTestServer({ rootDir: tmpdir() })
     try {
-      expect((await empty.call({ method: 'GET', url: '/install/postern' })).statusCode).toBe(404)
+      for (const name of ['agent.sh', 'postern', 'postern-linux-x64.gz'])
+        expect((await empty.call({ method: 'GET', url: `/install/${name}` })).statusCode).toBe(404)
       expect((await empty.call({ method: 'GET', url: '/api/health' })).statusCode).toBe(200)
     } finally {
       await empty.close()

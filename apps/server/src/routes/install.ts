@@ -1,18 +1,43 @@
+import { createReadStream } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { getImportableRoot } from '../certificates/importable.ts'
 import { NotFoundError } from '../core/errors.ts'
+import { SINGLE_FILES } from '../core/nodes/agent-files.ts'
 
-/** What a host needs before it has a credential: the agent with the root it knows by its hash, and the root for people. */
+/** What a host needs before it has a credential: the agent by its hash, with the root that it knows so too, and the root for people. */
 export function installRoutes(app: FastifyInstance): void {
-  const { agentBundle, authority } = app.context
-  app.get('/install/postern', (_request, reply) => {
-    if (!agentBundle) throw new NotFoundError('Agent')
-    return reply
-      .type('application/octet-stream')
-      .header('content-disposition', 'attachment; filename="postern"')
-      .header('cache-control', 'no-cache')
-      .send(agentBundle.content)
-  })
+  agentRoutes(app)
+  rootRoutes(app)
+}
+
+function agentRoutes(app: FastifyInstance): void {
+  const { agentFiles } = app.context
+  const whole = { 'agent.sh': agentFiles?.installer, postern: agentFiles?.bundle }
+  for (const [name, file] of Object.entries(whole))
+    app.get(`/install/${name}`, (_request, reply) => {
+      if (!file) throw new NotFoundError('Agent')
+      return reply.headers(downloadOf(name)).send(file.content)
+    })
+  for (const machine of SINGLE_FILES) {
+    const name = `postern-${machine}.gz`
+    const file = agentFiles?.singles.get(machine)
+    app.get(`/install/${name}`, (_request, reply) => {
+      if (!file) throw new NotFoundError('Agent')
+      // Compressed as a file, not on its way: its checksum is that of what comes.
+      reply.headers({ ...downloadOf(name), 'content-length': file.size })
+      return reply.send(createReadStream(file.path))
+    })
+  }
+}
+
+const downloadOf = (name: string) => ({
+  'content-type': 'application/octet-stream',
+  'content-disposition': `attachment; filename="${name}"`,
+  'cache-control': 'no-cache',
+})
+
+function rootRoutes(app: FastifyInstance): void {
+  const { authority } = app.context
   app.get('/install/ca.crt', (_request, reply) =>
     reply
       .type('application/x-x509-ca-cert')
