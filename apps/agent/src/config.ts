@@ -4,6 +4,9 @@ import { SYSTEM_PATH } from '@postern/host/exec'
 export interface Environment {
   url: string | undefined
   token: string | undefined
+  tokenFile: string | undefined
+  fingerprint: string | undefined
+  caFile: string | undefined
   configDir: string
   /** Where to look for programs. Always includes the directories of system tools, which a user's path may lack. */
   path: string
@@ -12,15 +15,25 @@ export interface Environment {
 
 export const DEFAULT_CONFIG_DIR = '/etc/postern'
 
-export function readEnvironment(): Environment {
-  const { POSTERN_URL, POSTERN_TOKEN, POSTERN_AGENT_DIR, PATH, NO_COLOR } = process.env
+type Variables = Readonly<Record<string, string | undefined>>
+
+export function readEnvironment(variables: Variables = process.env): Environment {
+  const { POSTERN_AGENT_DIR, PATH, NO_COLOR } = variables
   return {
-    url: POSTERN_URL || undefined,
-    token: POSTERN_TOKEN || undefined,
+    ...readServer(variables),
+    tokenFile: variables.POSTERN_TOKEN_FILE || undefined,
+    fingerprint: variables.POSTERN_FINGERPRINT || undefined,
+    caFile: variables.POSTERN_CA_FILE || undefined,
     configDir: POSTERN_AGENT_DIR || DEFAULT_CONFIG_DIR,
     path: PATH ? `${PATH}:${SYSTEM_PATH}` : SYSTEM_PATH,
     noColour: Boolean(NO_COLOR),
   }
+}
+
+/** Compose files of the product that people come from say WIREDOOR_URL; only beside it is TOKEN meant for us. */
+function readServer({ POSTERN_URL, POSTERN_TOKEN, WIREDOOR_URL, TOKEN }: Variables) {
+  const theirs = WIREDOOR_URL ? TOKEN : undefined
+  return { url: POSTERN_URL || WIREDOOR_URL || undefined, token: POSTERN_TOKEN || theirs || undefined }
 }
 
 /**

@@ -3,7 +3,7 @@ export const EXIT_CODES = {
   ok: [0, 'done; for status: the node is online'],
   failed: [1, 'something unexpected went wrong'],
   usage: [2, 'the command line is wrong'],
-  'not-root': [3, 'root is required'],
+  'not-root': [3, 'root is required, in a container the capability NET_ADMIN'],
   'tools-missing': [4, 'wireguard-tools, iproute2 or nftables is missing'],
   'server-unreachable': [5, 'the server cannot be reached'],
   certificate: [6, "the server's certificate is not trusted"],

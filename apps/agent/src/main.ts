@@ -1,9 +1,10 @@
-import { realpathSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { createExec } from '@postern/host/exec'
 import manifest from '../package.json' with { type: 'json' }
 import { runCli } from './cli/cli.ts'
 import { readEnvironment } from './config.ts'
 import { createIo } from './io.ts'
+import { canAdminister } from './privilege.ts'
 
 const stop = new AbortController()
 const args = process.argv.slice(2)
@@ -18,7 +19,7 @@ runCli(
     exec: createExec([], environment.path),
     version: manifest.version,
     self: { program: process.execPath, args: [...process.execArgv, realpathSync(process.argv[1] ?? '')] },
-    isRoot: process.getuid?.() === 0,
+    isPrivileged: process.platform === 'linux' && canAdminister(readFileSync('/proc/self/status', 'utf8')),
     now: Date.now,
     random: Math.random,
     signal: stop.signal,

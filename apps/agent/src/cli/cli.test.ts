@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { createExec } from '@postern/host/exec'
 import { afterEach, expect, test } from 'vitest'
+import { readEnvironment } from '../config.ts'
 import { EXIT_CODES } from '../errors.ts'
 import { writePrivate } from '../files.ts'
 import { renderHelp, runCli } from './cli.ts'
@@ -13,7 +14,7 @@ const directory = mkdtempSync(`${tmpdir()}/postern-agent-`)
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 const exec = createExec()
 
-async function run(isRoot: boolean, ...args: string[]) {
+async function run(isPrivileged: boolean, ...args: string[]) {
   const out: string[] = []
   const err: string[] = []
   const context: Context = {
@@ -23,11 +24,11 @@ async function run(isRoot: boolean, ...args: string[]) {
       colour: false,
       readInput: async () => '',
     },
-    environment: { url: undefined, token: undefined, configDir: directory, path: '', noColour: true },
+    environment: readEnvironment({ POSTERN_AGENT_DIR: directory }),
     exec,
     version: '1.2.3',
     self: { program: 'node', args: [] },
-    isRoot,
+    isPrivileged,
     now: Date.now,
     random: Math.random,
     signal: new AbortController().signal,
@@ -58,7 +59,7 @@ test('a directory to which another user can write is refused', async () => {
     for (const command of ['connect', 'disconnect', 'status', 'run']) {
       const outcome = await run(true, command)
       expect(outcome.code).toBe(1)
-      expect(outcome.err).toBe(`postern: ${path} must belong to root and be writable by root only`)
+      expect(outcome.err).toBe(`postern: ${path} must belong to this user and be writable by no other`)
     }
     chmodSync(path, 0o755)
   }

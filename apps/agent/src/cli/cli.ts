@@ -51,11 +51,13 @@ ${commands.join('\n')}
   --help      show this text; after a command, its own help
   --version   show the version
 
-Environment: POSTERN_URL, POSTERN_TOKEN, POSTERN_AGENT_DIR (as --config-dir), NO_COLOR
+Environment, where the command line says nothing else: POSTERN_URL, POSTERN_TOKEN,
+POSTERN_TOKEN_FILE, POSTERN_FINGERPRINT, POSTERN_CA_FILE, POSTERN_AGENT_DIR (as
+--config-dir), NO_COLOR
 
 Exit codes:
 ${codes.join('\n')}
 
-Files: /etc/postern/agent.json (server, token and key; readable by root only),
+Files: /etc/postern/agent.json (server, token and key; for this user only),
 /etc/postern/last-good.json, /run/postern-agent/, postern-agent.service`
 }

@@ -15,7 +15,8 @@ export interface Context {
   version: string
   /** How to start this program again: Node with its options, and the file. */
   self: { program: string; args: readonly string[] }
-  isRoot: boolean
+  /** May change the machine's network settings: root, in a container whoever has NET_ADMIN. */
+  isPrivileged: boolean
   now(): number
   /** From 0 up to, not including, 1. */
   random(): number
@@ -84,13 +85,16 @@ export function findText(values: Values, name: string): string | undefined {
 }
 
 /**
- * Root obeys what it reads in the agent's directories, and writes secrets there.
- * @throws AgentError when the caller is not root, or when anyone else could put files there.
+ * The agent obeys what it reads in its directories, and writes secrets there.
+ * @throws AgentError when the caller may not administer, or when anyone else could put files there.
  */
-export async function requireRoot({ context, paths }: Call): Promise<void> {
-  if (!context.isRoot)
-    throw new AgentError('not-root', 'Root is required to change network settings. Use sudo.')
+export async function requirePrivilege({ context, paths }: Call): Promise<void> {
+  if (!context.isPrivileged)
+    throw new AgentError(
+      'not-root',
+      'Root is required to change network settings: use sudo. In a container, add the capability NET_ADMIN.',
+    )
   for (const path of [paths.configDir, paths.runDir])
     if (!(await isOursAlone(path)))
-      throw new AgentError('failed', `${path} must belong to root and be writable by root only`)
+      throw new AgentError('failed', `${path} must belong to this user and be writable by no other`)
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readEnvironment } from '../config.ts'
 import { parseFingerprint } from '../daemon/trust.ts'
 import { AgentError } from '../errors.ts'
 import type { Context } from './command.ts'
@@ -43,4 +44,26 @@ test('a token is one word, so it cannot start another header', () => {
   expect(parse(' ptn_x\n')).toEqual({ kind: 'text', text: 'ptn_x' })
   for (const bad of ['a b', 'a\r\nHost: b', 'ü', 'x'.repeat(513)])
     expect(() => parse(bad), bad).toThrow('That is not a token')
+})
+
+test('the environment stands for what the command line does not say', () => {
+  const parse = (values: Record<string, string>, variables: Record<string, string>) =>
+    // Only the environment is looked at.
+    parseConnectOptions(values, { environment: readEnvironment(variables) } as Context)
+  const fingerprint = `sha256:${'0a'.repeat(32)}`
+  const named = { POSTERN_URL: 'edge.example', POSTERN_TOKEN: 'ptn_x', POSTERN_FINGERPRINT: fingerprint }
+  expect(parse({}, named)).toMatchObject({ token: { kind: 'text', text: 'ptn_x' }, fingerprint })
+  expect(parse({ 'ca-file': '/ca', 'token-file': '/t' }, named)).toMatchObject({
+    url: new URL('https://edge.example'),
+    token: { kind: 'file', path: '/t' },
+    fingerprint: undefined,
+    caFile: '/ca',
+  })
+  expect(() => parse({}, { ...named, POSTERN_CA_FILE: '/ca' })).toThrow('POSTERN_CA_FILE')
+  expect(parse({}, { WIREDOOR_URL: 'https://old.example', TOKEN: 'ptn_y' })).toMatchObject({
+    url: new URL('https://old.example'),
+    token: { kind: 'text', text: 'ptn_y' },
+  })
+  // Many programs have a TOKEN of their own.
+  expect(parse({}, { TOKEN: 'ptn_y' }).token).toBeUndefined()
 })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf } from '@postern/host/errors'
+import type { Environment } from '../config.ts'
 import { parseFingerprint } from '../daemon/trust.ts'
 import { AgentError } from '../errors.ts'
 import { type Context, findText, type Values } from './command.ts'
@@ -21,15 +22,11 @@ export interface ConnectOptions {
 
 /** @throws AgentError `usage`. */
 export function parseConnectOptions(values: Values, { environment }: Context): ConnectOptions {
-  const fingerprint = findText(values, 'fingerprint')
-  const caFile = findText(values, 'ca-file')
-  if (fingerprint && caFile) throw new AgentError('usage', 'Use either --fingerprint or --ca-file')
   const url = findText(values, 'url') ?? environment.url
   return {
     url: url === undefined ? undefined : parseServerUrl(url),
-    token: parseTokenSource(values, environment.token),
-    fingerprint: fingerprint && parseFingerprint(fingerprint),
-    caFile,
+    token: parseTokenSource(values, environment),
+    ...parseAuthority(values, environment),
     interface: parseInterface(findText(values, 'interface')),
     patience: parseSeconds(findText(values, 'wait') ?? '30') * 1000,
     withSystemd: values['no-service'] !== true,
@@ -52,14 +49,28 @@ export function parseServerUrl(text: string): URL {
   return new URL(url.origin)
 }
 
-function parseTokenSource(values: Values, fromEnvironment: string | undefined): ConnectOptions['token'] {
-  const token = findText(values, 'token')
-  const path = findText(values, 'token-file')
-  if (token && path) throw new AgentError('usage', 'Use either --token or --token-file')
-  if (token === '-' || path === '-') return { kind: 'input' }
+/** What is on the command line counts before the environment. */
+function parseTokenSource(values: Values, environment: Environment): ConnectOptions['token'] {
+  const asked = { token: findText(values, 'token'), path: findText(values, 'token-file') }
+  if (asked.token && asked.path) throw new AgentError('usage', 'Use either --token or --token-file')
+  if (asked.token === '-' || asked.path === '-') return { kind: 'input' }
+  const isAsked = asked.token !== undefined || asked.path !== undefined
+  if (!isAsked && environment.token && environment.tokenFile)
+    throw new AgentError('usage', 'Use either POSTERN_TOKEN or POSTERN_TOKEN_FILE')
+  const { token, path } = isAsked ? asked : { token: environment.token, path: environment.tokenFile }
   if (path) return { kind: 'file', path }
-  const text = token ?? fromEnvironment
-  return text === undefined ? undefined : { kind: 'text', text: checkToken(text) }
+  return token === undefined ? undefined : { kind: 'text', text: checkToken(token) }
+}
+
+function parseAuthority(values: Values, environment: Environment) {
+  const asked = { fingerprint: findText(values, 'fingerprint'), caFile: findText(values, 'ca-file') }
+  const { fingerprint, caFile } = asked.fingerprint || asked.caFile ? asked : environment
+  if (fingerprint && caFile)
+    throw new AgentError(
+      'usage',
+      'Use either --fingerprint (POSTERN_FINGERPRINT) or --ca-file (POSTERN_CA_FILE)',
+    )
+  return { fingerprint: fingerprint && parseFingerprint(fingerprint), caFile }
 }
 
 function parseSeconds(text: string): number {
@@ -88,7 +99,7 @@ export async function readToken(
   if (stored !== undefined) return stored
   throw new AgentError(
     'usage',
-    'A token is required: use --token-file FILE, POSTERN_TOKEN, --token - (standard input) or --token TOKEN',
+    'A token is required: use --token-file FILE, POSTERN_TOKEN, POSTERN_TOKEN_FILE, --token - (standard input) or --token TOKEN',
   )
 }
 

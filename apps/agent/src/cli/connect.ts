@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AgentConfig } from '@postern/contract/agent'
 import { findText } from '@postern/host/files'
 import { findHolder } from '@postern/host/lock'
-import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { isAnswering, probePorts } from '../daemon/health.ts'
-import { createServerClient } from '../daemon/server-client.ts'
-import { createTrust, fetchAuthority, readAuthority } from '../daemon/trust.ts'
 import { AgentError, type Failure } from '../errors.ts'
 import {
   type Credentials,
@@ -20,9 +16,9 @@ import {
 import { runTool } from '../tools.ts'
 import { interfaceTaken, isLinkOurs } from '../tunnel/link.ts'
 import { removeTunnel } from '../tunnel/tunnel.ts'
-import { parseWanted } from '../wanted.ts'
-import { type Call, defineCommand, requireRoot } from './command.ts'
-import { type ConnectOptions, chooseInterface, parseConnectOptions, readToken } from './connect-options.ts'
+import { type Call, defineCommand, requirePrivilege } from './command.ts'
+import { type ConnectOptions, parseConnectOptions } from './connect-options.ts'
+import { register, settleCredentials } from './credentials.ts'
 import { startService, stopService } from './service.ts'
 
 export const connect = defineCommand({
@@ -38,10 +34,11 @@ options to change them; with the same options nothing changes. Without --url and
   --token TOKEN       the node's access token; '-' reads it from standard input
   --token-file FILE   read the token from a file. Safer than --token, which other
                       users of this machine can see while the command runs
-                      (or POSTERN_TOKEN)
+                      (or POSTERN_TOKEN, POSTERN_TOKEN_FILE)
   --fingerprint F     trust the certificate authority with this fingerprint; the
-                      console shows it
+                      console shows it (or POSTERN_FINGERPRINT)
   --ca-file FILE      trust only the certificate authority in this file
+                      (or POSTERN_CA_FILE)
   --interface NAME    name of the network interface (default postern-node)
   --wait SECONDS      how long to wait for traffic (default 30)
   --no-service        run as a plain process even where systemd runs
@@ -60,12 +57,12 @@ options to change them; with the same options nothing changes. Without --url and
   parse: parseConnectOptions,
   async run(call, options) {
     const { context, paths, json } = call
-    await requireRoot(call)
+    await requirePrivilege(call)
     await requireTools(call)
     const say = (line: string) => json || context.io.out(line)
     say('Configuring postern...')
     const stored = await findCredentials(paths)
-    const credentials = await settleCredentials(call, options, stored)
+    const credentials = await settleCredentials(context, options, stored)
     await requireOwnInterface(call, credentials.interface)
     const config = await register(credentials)
     say('Connecting node...')
@@ -87,46 +84,6 @@ async function requireTools({ context }: Call): Promise<void> {
 
 async function requireOwnInterface({ context, paths }: Call, name: string): Promise<void> {
   if (!(await isLinkOurs(context.exec, name, paths.configDir))) throw interfaceTaken(name)
-}
-
-/** The server, the token, whom to trust, and the key, which stays while server and token are the same. */
-async function settleCredentials(
-  { context }: Call,
-  options: ConnectOptions,
-  stored: Credentials | undefined,
-): Promise<Credentials> {
-  const url = options.url ?? (stored && new URL(stored.url))
-  if (!url) throw new AgentError('usage', 'Give the server address: --url URL')
-  const isSameServer = stored?.url === url.origin
-  const token = await readToken(context, options.token, isSameServer ? stored.token : undefined)
-  const isSame = isSameServer && stored.token === token
-  const { privateKey, publicKey } = isSame ? stored : createWireGuardKeys(randomBytes(32))
-  return {
-    url: url.origin,
-    token,
-    ca: await settleAuthority(url, options, isSameServer ? stored.ca : null),
-    interface: chooseInterface(options.interface, stored?.interface),
-    privateKey,
-    publicKey,
-  }
-}
-
-async function settleAuthority(
-  url: URL,
-  { fingerprint, caFile }: ConnectOptions,
-  stored: string | null,
-): Promise<string | null> {
-  if (fingerprint) return await fetchAuthority(url, fingerprint)
-  return caFile ? await readAuthority(caFile) : stored
-}
-
-/** Registers our key with the server. Checks the whole answer before anything on this machine changes. */
-async function register({ url, token, ca, publicKey }: Credentials): Promise<AgentConfig> {
-  const client = createServerClient({ url: new URL(url), token, trust: createTrust(ca) })
-  const held = await client.getConfig()
-  const config = held.publicKey === publicKey ? held : await client.registerKey(publicKey)
-  parseWanted(config)
-  return config
 }
 
 async function isRunningWith(

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { findCredentials, removeCredentials } from '../store.ts'
 import { removeTunnel } from '../tunnel/tunnel.ts'
-import { defineCommand, requireRoot } from './command.ts'
+import { defineCommand, requirePrivilege } from './command.ts'
 import { stopService } from './service.ts'
 
 export const disconnect = defineCommand({
@@ -18,7 +18,7 @@ options connects it again. Running this twice does no harm.
   options: { forget: { type: 'boolean' } },
   parse: (values) => ({ forget: values.forget === true }),
   async run(call, { forget }) {
-    await requireRoot(call)
+    await requirePrivilege(call)
     const { context, paths, json } = call
     const credentials = await findCredentials(paths)
     await stopService(context, paths, credentials?.interface ?? '')

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import type { AgentPaths } from '../config.ts'
 import { createConfigurationReader } from '../daemon/configuration.ts'
@@ -12,10 +12,9 @@ import { createTrust } from '../daemon/trust.ts'
 import { createDnsService } from '../dns/forwarder.ts'
 import { listNameServers } from '../dns/resolver.ts'
 import { AgentError } from '../errors.ts'
-import { createLog } from '../io.ts'
+import { createLog, type Log } from '../io.ts'
 import {
   type Credentials,
-  findCredentials,
   findLastGood,
   writeCredentials,
   writeDaemonStatus,
@@ -23,7 +22,8 @@ import {
 } from '../store.ts'
 import { createTunnel } from '../tunnel/tunnel.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
-import { type Context, defineCommand, requireRoot } from './command.ts'
+import { type Context, defineCommand, requirePrivilege } from './command.ts'
+import { enrol } from './enrol.ts'
 
 const PROBE_PATIENCE = 2000
 
@@ -33,23 +33,23 @@ export const run = defineCommand({
 
 Keeps the tunnel as the server wants it until SIGTERM or SIGINT, and prints what
 changes to standard output. The tunnel itself stays up: only 'postern disconnect'
-takes it down. Run 'postern connect' first: it stores what this command needs.`,
+takes it down. Run 'postern connect' first: it stores what this command needs.
+In a container, POSTERN_URL and POSTERN_TOKEN (or POSTERN_TOKEN_FILE) stand for
+that, and POSTERN_FINGERPRINT or POSTERN_CA_FILE.`,
   options: {},
   parse: () => undefined,
   async run(call) {
-    await requireRoot(call)
+    await requirePrivilege(call)
     const { context, paths } = call
-    const credentials = await findCredentials(paths)
-    if (!credentials)
-      throw new AgentError(
-        'not-connected',
-        `Nothing is stored in ${paths.configDir}. Run postern connect first`,
-      )
+    const log = createLog(context.io.out, 1, context.now)
     await mkdir(paths.runDir, { recursive: true, mode: 0o700 })
     if (takeLock(paths.pid))
       throw new AgentError('failed', `Another agent is already running with ${paths.configDir}`)
     try {
-      await runDaemon(context, paths, credentials)
+      // What an agent before this one said holds no longer.
+      await rm(paths.status, { force: true })
+      const credentials = await enrol(call, log)
+      if (credentials) await runDaemon(context, paths, credentials, log)
     } finally {
       releaseLock(paths.pid)
     }
@@ -57,11 +57,15 @@ takes it down. Run 'postern connect' first: it stores what this command needs.`,
   },
 })
 
-async function runDaemon(context: Context, paths: AgentPaths, credentials: Credentials): Promise<void> {
+async function runDaemon(
+  context: Context,
+  paths: AgentPaths,
+  credentials: Credentials,
+  log: Log,
+): Promise<void> {
   const { exec, now, random, version } = context
   const server = new URL(credentials.url)
   const access = { url: server, token: credentials.token, trust: createTrust(credentials.ca) }
-  const log = createLog(context.io.out, 1, now)
   const roots = followRoots(access, credentials.ca, {
     save: (ca) => writeCredentials(paths, { ...credentials, ca }),
     log,

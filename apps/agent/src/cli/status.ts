@@ -5,7 +5,7 @@ import type { Outcome } from '../errors.ts'
 import { type Io, paint } from '../io.ts'
 import { type AgentState, findCredentials, findDaemonStatus } from '../store.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
-import { type Call, defineCommand, requireRoot } from './command.ts'
+import { type Call, defineCommand, requirePrivilege } from './command.ts'
 
 export const status = defineCommand({
   summary: 'show whether this machine is connected',
@@ -20,7 +20,7 @@ exit code is 0 only when the node is online.
   options: { health: { type: 'boolean' } },
   parse: (values) => ({ health: values.health === true }),
   async run(call, { health }) {
-    await requireRoot(call)
+    await requirePrivilege(call)
     const report = await observeStatus(call, health)
     const { io, now } = call.context
     if (call.json) io.out(JSON.stringify(report))
@@ -70,11 +70,12 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
   }
   const worse = (state: StatusReport['state'], outcome: Outcome, problem: string) =>
     ({ ...base, state, outcome, problem }) satisfies StatusReport
-  if (!credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
+  if (!isRunning && !credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
   if (!isRunning) return worse('stopped', 'not-connected', 'The agent is not running. Run postern connect')
   if (!said) return worse('connecting', 'not-connected', 'The agent has just started')
   if (said.state !== 'online')
     return { ...base, state: said.state, outcome: said.outcome, problem: said.problem }
+  if (!credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
   if (context.now() - (peer?.latestHandshake ?? 0) >= LIMITS.handshakeStale)
     return worse('no-handshake', 'no-handshake', 'The last handshake was more than three minutes ago')
   const target = said.edgeAddress ?? ''

@@ -47,6 +47,12 @@ export async function fetchAuthority(url: URL, fingerprint: string): Promise<str
   )
 }
 
+/** @returns `held`, PEM of what is trusted, if the authority with this fingerprint is in it. */
+export function findVouched(held: string | null, fingerprint: string): string | undefined {
+  if (held === null) return undefined
+  return parseCertificates(held).map(fingerprintOf).includes(fingerprint) ? held : undefined
+}
+
 /**
  * The roots of a server that has renewed its own, told by a connection that the held one vouches for.
  * @param held PEM of those that are trusted

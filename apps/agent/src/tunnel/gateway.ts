@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import { codeOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { findText } from '@postern/host/files'
 import { gatewayTable, renderGatewayTable } from '@postern/net/gateway-table'
@@ -18,9 +19,9 @@ export function createGateway(exec: Exec, name: string, mark: string) {
   return {
     /** @returns what could not be done, in words. */
     async apply(subnets: readonly string[]): Promise<string[]> {
-      await enableForwarding(mark, subnets)
+      const problems = await enableForwarding(mark, subnets)
       await table.apply(`${renderGatewayTable(name, subnets).join('\n')}\n`)
-      return await listForwardProblems(exec, name)
+      return [...problems, ...(await listForwardProblems(exec, name))]
     },
     async remove(): Promise<void> {
       await table.remove()
@@ -32,19 +33,44 @@ export function createGateway(exec: Exec, name: string, mark: string) {
   }
 }
 
-async function enableForwarding(mark: string, subnets: readonly string[]): Promise<void> {
-  if ((await readFile(FORWARD4, 'utf8')).trim() === '0') {
-    await writePrivate(mark, 'on because of postern\n')
-    await writeFile(FORWARD4, '1')
-  }
-  if (!subnets.some((subnet) => subnet.includes(':'))) return
-  if ((await findText(FORWARD6))?.trim() !== '0') return
+/** @returns what could not be done, in words. */
+async function enableForwarding(mark: string, subnets: readonly string[]): Promise<string[]> {
+  const problem4 = await enableForwarding4(mark)
+  const problem6 = subnets.some((subnet) => subnet.includes(':')) ? await enableForwarding6() : undefined
+  return [problem4, problem6].filter((problem) => problem !== undefined)
+}
+
+async function enableForwarding4(mark: string): Promise<string | undefined> {
+  if ((await readFile(FORWARD4, 'utf8')).trim() !== '0') return undefined
+  await writePrivate(mark, 'on because of postern\n')
+  const problem = await trySetting(FORWARD4, '1')
+  if (problem) await rm(mark, { force: true })
+  return problem
+}
+
+async function enableForwarding6(): Promise<string | undefined> {
+  if ((await findText(FORWARD6))?.trim() !== '0') return undefined
   // A router ignores router advertisements unless told otherwise, and would lose its own default route.
   for (const device of readdirSync('/proc/sys/net/ipv6/conf')) {
     const path = `/proc/sys/net/ipv6/conf/${device}/accept_ra`
-    if ((await findText(path))?.trim() === '1') await writeFile(path, '2')
+    const problem = (await findText(path))?.trim() === '1' ? await trySetting(path, '2') : undefined
+    if (problem) return problem
   }
-  await writeFile(FORWARD6, '1')
+  return await trySetting(FORWARD6, '1')
+}
+
+/** In a container the kernel's settings can be read, and set only by those who start it. */
+async function trySetting(path: string, value: string): Promise<string | undefined> {
+  try {
+    await writeFile(path, value)
+    return undefined
+  } catch (error) {
+    const setting = path.replace('/proc/sys/', '').replaceAll('/', '.')
+    return (
+      `This gateway forwards nothing until ${setting} is ${value}, which it may not set (${codeOf(error)}). ` +
+      'In a container, name it under sysctls'
+    )
+  }
 }
 
 async function listForwardProblems(exec: Exec, name: string): Promise<string[]> {
