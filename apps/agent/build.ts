@@ -2,10 +2,16 @@ import { chmod } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { writeBundle } from '../../scripts/lib/bundle.ts'
 
-/** Builds the one file that `/install/postern` serves, or another one that is named: it needs nothing but Node 18 or newer. */
+/**
+ * Builds the one file that `/install/postern` serves, or another one that is named: it needs nothing but Node 18 or
+ * newer. And the one that `npm run package` puts into a Node.
+ */
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const file = process.argv[2] ?? at('dist/postern.mjs')
+
+// ws looks for optional native parts, which a single file cannot have.
+const define = { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' }
 
 // People save the file under a name without ending, which Node before 20.19 takes for a script and never for a
 // module; the ending .mjs means the opposite. This frame reads as both.
@@ -23,11 +29,15 @@ const frame = {
 await writeBundle({
   input: at('src/main.ts'),
   file,
-  transform: {
-    target: 'node18',
-    // ws looks for optional native parts, which a single file cannot have.
-    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
-  },
+  transform: { target: 'node18', define },
   output: { format: 'cjs', ...frame },
 })
 await chmod(file, 0o755)
+
+if (process.argv[2] === undefined)
+  await writeBundle({
+    input: at('src/main-with-node.ts'),
+    file: at('dist/with-node.cjs'),
+    transform: { target: 'node26', define },
+    output: { format: 'cjs' },
+  })

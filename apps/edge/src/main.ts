@@ -5,7 +5,7 @@ import { messageOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/exec'
 import { holdSocket } from '@postern/host/socket'
 import { pino } from 'pino'
-import manifest from '../package.json' with { type: 'json' }
+import manifest from '../../../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
 import { createHaproxy, type HaproxyDriver } from './drivers/haproxy/driver.ts'
 import { createNftables } from './drivers/nftables/driver.ts'

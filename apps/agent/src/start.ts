@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { createExec } from '@postern/host/exec'
+import manifest from '../../../package.json' with { type: 'json' }
+import { runCli } from './cli/cli.ts'
+import { readEnvironment } from './config.ts'
+import { createIo } from './io.ts'
+import { canAdminister } from './privilege.ts'
+
+/**
+ * Runs the command line of this process and sets its exit code.
+ * @param self what goes before a command to start this program again: Node's options and the file, or nothing for a
+ * program that has Node inside
+ */
+export async function start(self: readonly string[]): Promise<void> {
+  const stop = new AbortController()
+  const args = process.argv.slice(2)
+  // Only the daemon has something to finish; every other command just ends.
+  if (args[0] === 'run')
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stop.abort())
+  const environment = readEnvironment()
+  process.exitCode = await runCli(
+    {
+      io: createIo(environment.noColour),
+      environment,
+      exec: createExec([], environment.path),
+      version: manifest.version,
+      self: { program: process.execPath, args: self },
+      isPrivileged: process.platform === 'linux' && canAdminister(readFileSync('/proc/self/status', 'utf8')),
+      now: Date.now,
+      random: Math.random,
+      signal: stop.signal,
+    },
+    args,
+  )
+}
