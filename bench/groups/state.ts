@@ -41,7 +41,8 @@ async function asEdge({ server, client, service }: FullServer) {
   }
   const nothingChanged: Work = {
     async prepare() {
-      hashes = (await fetchState(server)).hashes
+      // Only what differs: what is left of a whole state would be cleared away while it is measured.
+      hashes = (await fetchState(server, hashes)).hashes
     },
     run: () => ask(false),
   }

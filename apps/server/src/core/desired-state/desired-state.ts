@@ -71,7 +71,7 @@ async function answerOf(
     ',',
   ])
   const certificates = [...rows.certificates].flatMap(([id, hash]) =>
-    hash !== null && differs(`certificate:${id}`, hash) ? [id] : [],
+    differs(`certificate:${id}`, hash) ? [id] : [],
   )
   const ownSettings = known.settings === hashes.settings ? '' : `"settings":${settings},`
   return [

@@ -26,8 +26,10 @@ export interface StatedRows {
   ports: TextSections
   signIns: TextSections
   challenges: TextSections
-  /** The hash of each; null while there is nothing to send. */
-  certificates: Map<number, string | null>
+  /** All of them, also those that have nothing to send yet. */
+  certificateIds: Set<number>
+  /** The hash of each that can be sent. */
+  certificates: Map<number, string>
 }
 
 export interface StatedParts {
@@ -45,6 +47,7 @@ export function createStatedRows(): StatedRows {
     ports: createTextSections(portsSectionOf),
     signIns: createTextSections(signInsSectionOf),
     challenges: createTextSections(challengesSectionOf),
+    certificateIds: new Set(),
     certificates: new Map(),
   }
 }
@@ -146,8 +149,9 @@ async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise
       .where('id', 'in', ids)
       .execute()
     for (const { id, domain_id, chain, private_key } of changed) {
-      const isWhole = chain !== null && private_key !== null
-      rows.certificates.set(id, isWhole ? hashOf([domain_id, chain, private_key].join(':')) : null)
+      rows.certificateIds.add(id)
+      if (chain === null || private_key === null) rows.certificates.delete(id)
+      else rows.certificates.set(id, hashOf([domain_id, chain, private_key].join(':')))
     }
   }
 }
@@ -197,7 +201,7 @@ async function listChangedServices(tx: Kysely<Database>, since: number): Promise
 
 /** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */
 async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const { nodes, domains, certificates, challenges, routes, ports, peers } = rows
+  const { nodes, domains, certificateIds, challenges, routes, ports, peers } = rows
   await dropFrom(tx, 'services', routes.size() + ports.size(), idsOf([routes, ports]), (id) => {
     routes.remove(id)
     ports.remove(id)
@@ -211,7 +215,10 @@ async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void
     domains.delete(id)
     rows.signIns.remove(id)
   })
-  await dropFrom(tx, 'certificates', certificates.size, certificates.keys(), (id) => certificates.delete(id))
+  await dropFrom(tx, 'certificates', certificateIds.size, certificateIds, (id) => {
+    certificateIds.delete(id)
+    rows.certificates.delete(id)
+  })
 }
 
 function* idsOf(all: readonly TextSections[]): Generator<number> {
