@@ -31,7 +31,10 @@ export async function listDomains(context: Context, query: DomainQuery): Promise
   if (search) found = found.where(hasText('domain', normaliseDomain(search)))
   return await listOrPage(query, found, async (slice) => {
     const sorted = found.select('id').orderBy(field, direction).orderBy('id', direction)
-    const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
+    if (!slice) return await readDomains(context, sorted, { field, direction })
+    // Looked for once, not once for each table that is read.
+    const page = await sorted.limit(slice.limit).offset(slice.offset).execute()
+    const ids = page.map(({ id }) => id)
     return await readDomains(context, ids, { field, direction })
   })
 }
