@@ -1,19 +1,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { messageOf } from '@postern/host/errors'
+import { UsageError } from '@postern/host/flags'
+import { CommandError, runCommand } from '../scripts/lib/command.ts'
 import { judge, Limits, type Report, renderTable } from './figures.ts'
 import { measureAll } from './run.ts'
 import { LONG, SHORT } from './sizes.ts'
 
 /** `npm run bench [-- --short] [-- --out=DIR]`: exit code 1 when a ratio is over its limit. */
-async function bench(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      short: { type: 'boolean', default: false },
-      out: { type: 'string', default: here('results') },
-    },
-  })
-  if (process.getuid?.() !== 0) throw new Error('the bench makes network namespaces: run it as root')
+async function bench(args: readonly string[]): Promise<number> {
+  const values = readOptions(args)
+  if (process.getuid?.() !== 0) throw new CommandError('the bench makes network namespaces: run it as root')
   const limits = Limits.parse(JSON.parse(readFileSync(here('limits.json'), 'utf8')))
   const measured = await measureAll(values.short ? SHORT : LONG, say)
   const figures = judge(measured, limits)
@@ -25,6 +23,16 @@ async function bench(): Promise<number> {
   return figures.some(({ verdict }) => verdict === 'slow') ? 1 : 0
 }
 
+function readOptions(args: readonly string[]) {
+  const short = { type: 'boolean', default: false } as const
+  const out = { type: 'string', default: here('results') } as const
+  try {
+    return parseArgs({ args: [...args], options: { short, out } }).values
+  } catch (error) {
+    throw new UsageError(messageOf(error))
+  }
+}
+
 function here(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url))
 }
@@ -33,4 +41,4 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-process.exitCode = await bench()
+await runCommand(bench)

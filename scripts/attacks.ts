@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { show } from '@postern/host/exec'
-import { CommandError, runCommand } from './lib/command.ts'
+import { UsageError } from '@postern/host/flags'
+import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
 
 const DEFAULT_MINUTES = 5
 const MOST_MINUTES = 600
+const USAGE = 'Usage: npm run attacks [minutes] [seed]'
 /** For the tables themselves, and 4 GiB in each direction. */
 const SPARE_MS = 45 * 60_000
 
@@ -13,7 +15,12 @@ const SPARE_MS = 45 * 60_000
  * `npm run attacks [minutes] [seed]`: the tables of tests/attacks, then random combinations of them. The same seed
  * tries the same combinations in the same order.
  */
-async function attack([minutesText = String(DEFAULT_MINUTES), seedText]: readonly string[]): Promise<number> {
+async function attack([
+  minutesText = String(DEFAULT_MINUTES),
+  seedText,
+  ...more
+]: readonly string[]): Promise<number> {
+  if (more.length > 0) throw new UsageError(USAGE)
   const minutes = numberOf(minutesText, MOST_MINUTES)
   const seed = seedText === undefined ? randomInt(2 ** 31) : numberOf(seedText, 2 ** 31)
   process.stdout.write(`${minutes} minutes with seed ${seed}; again: npm run attacks ${minutes} ${seed}\n`)
@@ -26,10 +33,8 @@ async function attack([minutesText = String(DEFAULT_MINUTES), seedText]: readonl
 function numberOf(text: string, most: number): number {
   const value = Number(text)
   if (!Number.isInteger(value) || value < 1 || value > most)
-    throw new CommandError(
-      `"${text}" is not a number from 1 to ${most}. Usage: npm run attacks [minutes] [seed]`,
-    )
+    throw new UsageError(`"${text}" is not a number from 1 to ${most}. ${USAGE}`)
   return value
 }
 
-await runCommand(() => attack(process.argv.slice(2)))
+await runCommand(attack)

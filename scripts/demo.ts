@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { messageOf } from '@postern/host/errors'
 import { must } from '@postern/host/exec'
+import { readFlags } from '@postern/host/flags'
 import { findHolder } from '@postern/host/lock'
 import { signIn } from './demo/api.ts'
 import { HERE, inSite, KNOWN_NAME, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
@@ -29,7 +30,8 @@ const AGENT_PLACE = [`--config-dir=${join(SITE_DIR, 'agent')}`]
 const say = (text: string) => void process.stdout.write(text)
 
 /** `npm run demo`: an installation and a private site on this machine, until Ctrl-C. `--once` tests it and ends. */
-async function demo(path: string, isOnce: boolean): Promise<number> {
+async function demo(path: string, args: readonly string[]): Promise<number> {
+  const isOnce = readFlags(['--once'], args).has('--once')
   const { isRoot, isLinux } = observeMachine()
   if (!isRoot || !isLinux)
     throw new CommandError('the demonstration creates networks, so it needs root on Linux')
@@ -145,4 +147,4 @@ async function sweep(path: string): Promise<void> {
   rmSync(DATA_DIR, { recursive: true, force: true })
 }
 
-await runCommand(() => demo(process.env.PATH ?? '', process.argv.includes('--once')))
+await runCommand((args) => demo(process.env.PATH ?? '', args))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { parseSettings } from '@postern/contract/settings'
 import { must } from '@postern/host/exec'
+import { readFlags } from '@postern/host/flags'
 import { publicUrl, readConfig } from '../apps/server/src/config.ts'
 import { observeNetwork } from '../apps/server/src/network.ts'
 import { renderBanner, renderDataPlane } from './lib/banner.ts'
@@ -28,6 +29,7 @@ const UNIT_DIR = '/etc/systemd/system'
 
 /** `npm run install-service`: installs units that start server and edge at boot. `--print` only shows them. */
 async function installService(environment: Environment, args: readonly string[]): Promise<number> {
+  const flags = readFlags(['--print'], args)
   // The values of an earlier installation stay unless the environment overrides them.
   const values = { ...readUnitSettings(), ...ownSettings(environment) }
   const settings = parseSettings(values)
@@ -40,7 +42,7 @@ async function installService(environment: Environment, args: readonly string[])
       PROGRAM: programDir,
       ENVIRONMENT: SETTINGS_FILE,
     })
-  if (args.includes('--print')) {
+  if (flags.has('--print')) {
     for (const name of UNITS) process.stdout.write(`# ${UNIT_DIR}/${name}\n${unit(name)}\n`)
     return 0
   }
@@ -95,4 +97,4 @@ function writeSettingsFile(values: Record<string, string>): void {
   chmodSync(SETTINGS_FILE, 0o600)
 }
 
-await runCommand(() => installService(takeEnvironment(), process.argv.slice(2)))
+await runCommand((args) => installService(takeEnvironment(), args))

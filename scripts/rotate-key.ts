@@ -1,3 +1,4 @@
+import { readFlags } from '@postern/host/flags'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import { CommandError, runArgv, runCommand } from './lib/command.ts'
 import { type Environment, environmentOf } from './lib/environment.ts'
@@ -11,7 +12,8 @@ import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './lib/systemd.ts
 const PATIENCE = 300_000
 
 /** `npm run rotate-key`: seals all secrets of the database with a new `secret.key`, while the server is stopped. */
-async function rotateKey(own: Environment): Promise<number> {
+async function rotateKey(own: Environment, args: readonly string[]): Promise<number> {
+  readFlags([], args)
   const { isRoot } = observeMachine()
   const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
   const { paths } = installation
@@ -43,4 +45,4 @@ async function runRotation(installation: Installation): Promise<number> {
   }
 }
 
-await runCommand(() => rotateKey(process.env))
+await runCommand((args) => rotateKey(process.env, args))

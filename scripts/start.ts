@@ -1,10 +1,12 @@
+import { readFlags } from '@postern/host/flags'
 import { renderBanner, renderDataPlane, renderHint } from './lib/banner.ts'
 import { runCommand, untilSignal } from './lib/command.ts'
 import { takeEnvironment } from './lib/environment.ts'
 import { runInstallation } from './lib/run-installation.ts'
 
 /** `npm start`: runs server and edge until a signal, and never ends the traffic. */
-await runCommand(async () => {
+await runCommand(async (args) => {
+  readFlags([], args)
   const say = (text: string) => void process.stdout.write(text)
   await runInstallation(takeEnvironment(), untilSignal(), {
     onServer: (banner) => say(renderBanner(banner) + (banner.obstacle ? renderHint(false) : '')),

@@ -1,4 +1,5 @@
 import { installationPaths } from '@postern/contract/installation'
+import { readFlags } from '@postern/host/flags'
 import { runCommand } from './lib/command.ts'
 import { type Environment, environmentOf, readSettings } from './lib/environment.ts'
 import { findEdgeObstacle, observeMachine } from './lib/machine.ts'
@@ -7,7 +8,8 @@ import { stopStarter } from './lib/running.ts'
 import { readUnitSettings, stopUnits } from './lib/systemd.ts'
 
 /** `npm stop`: stops server and edge, however they were started, and then the traffic too. */
-async function stop(own: Environment): Promise<number> {
+async function stop(own: Environment, args: readonly string[]): Promise<number> {
+  readFlags([], args)
   const machine = observeMachine()
   const environment = machine.isRoot ? { ...readUnitSettings(), ...own } : own
   const settings = readSettings(environment, machine)
@@ -22,4 +24,4 @@ async function stop(own: Environment): Promise<number> {
   return 0
 }
 
-await runCommand(() => stop(process.env))
+await runCommand((args) => stop(process.env, args))

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { show } from '@postern/host/exec'
+import { UsageError } from '@postern/host/flags'
 import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
 import { listFailures, sum, type Tally, tallyExit, tallyVitest, type VitestReport } from './lib/summary.ts'
@@ -33,6 +34,9 @@ const LONG: readonly Runner[] = [{ name: 'deploy', limit: 40 * MINUTE }]
 
 /** `npm test`: all checks and tests; the last line says how many passed and failed over all of them. */
 async function testAll(only: readonly string[]): Promise<number> {
+  const names = [...LANES, LONG].flat().map(({ name }) => name)
+  const unknown = only.find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new UsageError(`${unknown} is none of ${names.join(', ')}`)
   const reports = mkdtempSync(join(tmpdir(), 'postern-test-'))
   const wanted =
     only.length === 0 ? LANES : [...LANES, LONG].map((lane) => lane.filter(({ name }) => only.includes(name)))
@@ -85,4 +89,4 @@ function findReport(path: string): VitestReport | undefined {
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-await runCommand(() => testAll(process.argv.slice(2)))
+await runCommand(testAll)

@@ -1,3 +1,4 @@
+import { UsageError } from '@postern/host/flags'
 import { afterEach, expect, test, vi } from 'vitest'
 import { CommandError, runCommand } from './command.ts'
 
@@ -17,4 +18,11 @@ test('what an error quotes, like the name of another program, tells the terminal
     'postern: port 3000 is taken by  ]0;x evil postern: all is well \n',
   )
   expect(process.exitCode).toBe(1)
+})
+
+test('a wrong command line is one line and exit code 2', async () => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  await runCommand(() => Promise.reject(new UsageError('--x is not an option')))
+  expect(write).toHaveBeenCalledExactlyOnceWith('postern: --x is not an option\n')
+  expect(process.exitCode).toBe(2)
 })

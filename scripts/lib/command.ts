@@ -1,24 +1,29 @@
 import { SettingsError } from '@postern/contract/settings'
 import { type RunOptions, run } from '@postern/host/exec'
+import { exitCodeOf, UsageError } from '@postern/host/flags'
 
 /** Why a command cannot do its work. `message` is one line that says what to do. */
 export class CommandError extends Error {
   readonly code = 'command'
 }
 
-/** Runs a command and sets the exit code. What a person can act on becomes one line, anything else a stack. */
-export async function runCommand(command: () => Promise<number>): Promise<void> {
+/**
+ * Runs a command with its arguments and sets the exit code. What a person can act on becomes one line, anything else
+ * a stack.
+ */
+export async function runCommand(command: (args: readonly string[]) => Promise<number>): Promise<void> {
   try {
-    process.exitCode = await command()
+    process.exitCode = await command(process.argv.slice(2))
   } catch (error) {
     process.stderr.write(`postern: ${describeError(error)}\n`)
-    process.exitCode = 1
+    process.exitCode = exitCodeOf(error)
   }
 }
 
 function describeError(error: unknown): string {
-  if (error instanceof CommandError || error instanceof SettingsError) return printable(error.message)
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const isForPeople = [CommandError, SettingsError, UsageError].some((kind) => error instanceof kind)
+  return isForPeople ? printable(error.message) : (error.stack ?? error.message)
 }
 
 /** Text from another program or a visitor, without anything a terminal would act on. */

@@ -224,6 +224,14 @@ test('a bad setting is one clear line', async () => {
   )
 })
 
+test('an option that it does not have is one clear line, and changes nothing', async () => {
+  const first = startMain()
+  await first.ready
+  const stderr = 'edge: --dwon is not an option of this program, which has only --down\n'
+  expect(await startMain(['--dwon']).ended).toEqual({ code: 2, stderr })
+  expect((await programs()).length).toBeGreaterThan(0)
+})
+
 test('--down ends the traffic and leaves nothing, and a second one finds nothing to do', async () => {
   const first = startMain()
   await first.ready

@@ -3,6 +3,7 @@ import type { DataPlane } from '@postern/contract/edge'
 import { ownPortsOf } from '@postern/contract/settings'
 import { messageOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/exec'
+import { exitCodeOf, readFlags } from '@postern/host/flags'
 import { holdSocket } from '@postern/host/socket'
 import { pino } from 'pino'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -15,12 +16,13 @@ import { findLogPort } from './machine.ts'
 
 /** The edge: makes this machine equal to the desired state. `--down` ends the traffic instead. */
 async function main(): Promise<void> {
+  const flags = readFlags(['--down'], process.argv.slice(2))
   const config = readConfig()
   await mkdir(config.paths.edgeDir, { recursive: true, mode: 0o700 })
   await chmod(config.paths.edgeDir, 0o700)
   const held = await holdSocket(`${config.paths.edgeDir}/edge.sock`)
   if (!held) throw new Error('Another edge is running on this data directory.')
-  if (process.argv.includes('--down')) await takeDown(config)
+  if (flags.has('--down')) await takeDown(config)
   else {
     await removeFormerState(config)
     return serve(config, held.release)
@@ -95,7 +97,7 @@ function openHaproxy({ settings, paths }: Config): Promise<HaproxyDriver> {
 
 function fail(error: unknown): never {
   process.stderr.write(`edge: ${messageOf(error)}\n`)
-  process.exit(1)
+  process.exit(exitCodeOf(error))
 }
 
 await main().catch(fail)

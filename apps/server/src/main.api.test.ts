@@ -36,8 +36,8 @@ interface Program {
   code: Promise<number | null>
 }
 
-function start(settings: Record<string, string>, { ipc = false } = {}): Program {
-  const child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname], {
+function start(settings: Record<string, string>, { ipc = false, args = [] as string[] } = {}): Program {
+  const child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname, ...args], {
     env: { POSTERN_DATA_DIR: dataDir, POSTERN_PUBLIC_HOST: '203.0.113.1', ...settings },
     stdio: ipc ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
   })
@@ -112,6 +112,13 @@ test('without a starter the password is on the screen once', async () => {
   await until('the password', () => /^Sign in as admin with the password \S{20}\n$/.test(program.stdout))
   program.child.kill('SIGINT')
   expect(await program.code).toBe(0)
+})
+
+test('an option that it does not have is one clear line, before anything is made', async () => {
+  const program = start({}, { args: ['--port=80'] })
+  expect(await program.code).toBe(2)
+  expect(program.stderr).toBe('postern: --port=80 is not an option of this program, which has none\n')
+  expect(existsSync(join(dataDir, 'server'))).toBe(false)
 })
 
 test('a taken port is one clear line', async () => {

@@ -1,4 +1,5 @@
 import { messageOf } from '@postern/host/errors'
+import { exitCodeOf, readFlags } from '@postern/host/flags'
 import { readConfig } from './config.ts'
 import { observeNetwork } from './network.ts'
 import { type RunningServer, startServer } from './server.ts'
@@ -7,6 +8,7 @@ import { type RunningServer, startServer } from './server.ts'
 const STOP_MS = 2000
 
 async function main(): Promise<void> {
+  readFlags([], process.argv.slice(2))
   // Databases and keys are readable by this user only; the socket gets its own rights.
   process.umask(0o077)
   const server = await startServer(readConfig(observeNetwork()))
@@ -39,7 +41,7 @@ function tellReady({ generatedAdmin }: RunningServer): void {
 
 function fail(error: unknown): void {
   process.stderr.write(`postern: ${messageOf(error)}\n`)
-  process.exit(1)
+  process.exit(exitCodeOf(error))
 }
 
 main().catch(fail)
