@@ -5,7 +5,7 @@ import { messageOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/exec'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
 import { holdSocket } from '@postern/host/socket'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import manifest from '../../../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
 import { createHaproxy, type HaproxyDriver } from './drivers/haproxy/driver.ts'
@@ -22,10 +22,11 @@ async function main(): Promise<void> {
   await chmod(config.paths.edgeDir, 0o700)
   const held = await holdSocket(`${config.paths.edgeDir}/edge.sock`)
   if (!held) throw new Error('Another edge is running on this data directory.')
-  if (flags.has('--down')) await takeDown(config)
+  const log = pino({ name: 'edge', level: config.settings.POSTERN_LOG_LEVEL }, pino.destination(2))
+  if (flags.has('--down')) await takeDown(config, log)
   else {
     await removeFormerState(config)
-    return serve(config, held.release)
+    return serve(config, log, held.release)
   }
   await held.release()
 }
@@ -35,8 +36,7 @@ async function removeFormerState({ paths }: Config): Promise<void> {
   await rm(`${paths.edgeDir}/state`, { recursive: true, force: true })
 }
 
-async function serve(config: Config, release: () => Promise<void>): Promise<void> {
-  const log = pino({ name: 'edge', level: config.settings.POSTERN_LOG_LEVEL }, pino.destination(2))
+async function serve(config: Config, log: Logger, release: () => Promise<void>): Promise<void> {
   const edge = createEdge({
     ...config,
     exec: createExec(),
@@ -45,7 +45,7 @@ async function serve(config: Config, release: () => Promise<void>): Promise<void
     now: Date.now,
     random: Math.random,
     resolvConf: '/etc/resolv.conf',
-    haproxy: await openHaproxy(config),
+    haproxy: await openHaproxy(config, log),
     edgePorts: () => findLogPort(config.paths.haproxyDir),
     onReady: (dataPlane) =>
       tellReady(config, dataPlane).catch((err: unknown) => log.error({ err }, 'systemd was not told')),
@@ -70,19 +70,20 @@ async function tellReady({ notifySocket }: Config, dataPlane: DataPlane | null):
 }
 
 /** What cannot be ended for want of a program or a right was not ours, or is said by the others. */
-async function takeDown(config: Config): Promise<void> {
+async function takeDown(config: Config, log: Logger): Promise<void> {
   const { settings } = config
   const tunnel = { exec: createExec(), interface: settings.POSTERN_TUNNEL_INTERFACE }
-  const haproxy = await openHaproxy(config)
+  const haproxy = await openHaproxy(config, log)
   await haproxy.stop()
   const listenPort = settings.POSTERN_TUNNEL_PORT
   await createWireGuard({ ...tunnel, dir: config.paths.wireguardDir, listenPort, resolvConf: '' }).remove()
   await createNftables({ ...tunnel, httpsPort: settings.POSTERN_HTTPS_PORT }).remove()
 }
 
-function openHaproxy({ settings, paths }: Config): Promise<HaproxyDriver> {
+function openHaproxy({ settings, paths }: Config, log: Logger): Promise<HaproxyDriver> {
   return createHaproxy({
     exec: createExec(),
+    warn: (message) => log.warn(message),
     directory: paths.haproxyDir,
     serverSocket: paths.serverSocket,
     lanes: paths.lanesDir,

@@ -1,6 +1,7 @@
 import { readdir, utimes } from 'node:fs/promises'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { connect as dialTls } from 'node:tls'
+import { createExec } from '@postern/host/exec'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { makeRealCertificate } from '../../../test/certificate.ts'
@@ -16,6 +17,7 @@ import { openSocket, visit } from '../../../test/visitor.ts'
 import { createLedger, emptyLedger, type Ledger } from '../../counts/ledger.ts'
 import { addCounts, type Count, NONE, type Read } from '../../counts/reading.ts'
 import type { HaproxyDriver } from './driver.ts'
+import type { HaproxyDriverOptions } from './options.ts'
 import { MOST_LEAVING } from './process/leavers.ts'
 import { listOwnProcesses } from './process/running.ts'
 
@@ -75,8 +77,8 @@ async function reload(): Promise<void> {
 }
 
 /** A driver as the next edge has it, which counts first of all. */
-async function restart(): Promise<void> {
-  driver = await lab.open({ connectTimeout })
+async function restart(options: Partial<HaproxyDriverOptions> = {}): Promise<void> {
+  driver = await lab.open({ connectTimeout, ...options })
   driver.counts.onLast(take)
   await driver.counts.reads()
 }
@@ -265,6 +267,37 @@ test('with another one to start from nothing, what older ones carry is counted f
   await restart()
   await until('another one', async () => (await driver.check()).state === 'ok')
   expect(await since(PLAIN, before)).toEqual([1, 77, 77])
+})
+
+test('without a holder it is counted until it hands over, and a problem says so for as long as it goes on', async () => {
+  await apply()
+  const before = await counted(PLAIN)
+  const connection = await open(dial({ port: base, host: '127.0.0.1' }))
+  await get('/')
+  const web = await counted(WEB)
+  await get('/')
+  const exec = { ...createExec(), readFile: async () => undefined }
+  const holders: number[] = []
+  const startDetached: typeof exec.startDetached = async (program, args, options) => {
+    if (program !== process.execPath) return await exec.startDetached(program, args, options)
+    const pid = await exec.startDetached('sleep', ['60'], options)
+    holders.push(pid)
+    return pid
+  }
+  const warned: string[] = []
+  const pid = await lab.pid()
+  connectTimeout++
+  await restart({ exec: { ...exec, startDetached }, warn: (message) => warned.push(message) })
+  const message = expect.stringContaining('is not counted')
+  expect(await apply()).toEqual([{ scope: { kind: 'edge' }, message }])
+  expect(warned).toEqual([expect.stringContaining('did not start within 5 s')])
+  expect((await since(WEB, web))[0]).toBe(1)
+  expect(holders.map(isRunning)).toEqual([false])
+  await say(connection, 30)
+  connection.socket.end()
+  await until('the older one to end', () => !isRunning(pid))
+  expect(await apply()).toEqual([])
+  expect(await since(PLAIN, before)).toEqual([1, 0, 0])
 })
 
 test('the same connection is another one to a HAProxy that was killed: what was read stays counted', async () => {

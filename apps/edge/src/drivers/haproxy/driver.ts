@@ -48,6 +48,12 @@ export interface HaproxyCounts {
   onLast(countLast: (read: Read) => Promise<void>): void
 }
 
+const UNCOUNTED: Problem = {
+  scope: { kind: 'edge' },
+  message:
+    'What the connections of an older HAProxy still carry is not counted: the machine was too busy to start the program that reads it. This ends with them, within a quarter of an hour.',
+}
+
 /** HAProxy as one part of the data plane. Nothing is touched before the first call. */
 export async function createHaproxy(options: HaproxyDriverOptions): Promise<HaproxyDriver> {
   const paths = haproxyPaths(options.directory)
@@ -55,11 +61,12 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const mapFiles = createMapFiles(paths)
   let countLast = async (_: Read) => {}
   const unit = options.unit ?? 'postern-haproxy'
-  const leavers = createLeavers({ ...options, paths, unit, countLast: (read) => countLast(read) })
-  const haproxy = createHaproxyProcess(options.exec, paths, socket, unit, mapFiles.write, leavers)
+  const { exec, warn = () => {} } = options
+  const leavers = createLeavers({ exec, warn, paths, unit, countLast: (read) => countLast(read) })
+  const haproxy = createHaproxyProcess(exec, paths, socket, unit, mapFiles.write, leavers)
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
-  const converger = createConverger(options.exec, paths, haproxy)
+  const converger = createConverger(exec, paths, haproxy)
   const { apply, setNodeStates, needsAnotherApply, heldPorts } = createApply({
     options,
     paths,
@@ -80,6 +87,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     } catch (error) {
       health.failed(error)
     }
+    if ((await leavers.listUncounted()).length > 0) problems.push(UNCOUNTED)
     return problems
   }
 

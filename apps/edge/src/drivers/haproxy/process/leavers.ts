@@ -9,13 +9,14 @@ import type { Read } from '../../../counts/reading.ts'
 import { createSingleFlight } from '../../../single-flight.ts'
 import { readCounts } from '../runtime/counts.ts'
 import { type HaproxySocket, HaproxySocketError, openHaproxySocket } from '../runtime/socket.ts'
+import { kill, listOwnAmong } from './running.ts'
 
 /**
  * Processes that have handed over and only finish their connections. Each can be asked at a socket that bears its number,
  * as long as a program of ours holds a connection to it (`holder.ts`); none ends before its counters were read.
  */
 export interface Leavers {
-  /** Before it is asked to hand over. Without a holder it hands over all the same, and what it carries then is lost. */
+  /** Before it is asked to hand over. Without a holder it hands over all the same, and what it carries then is not counted. */
   hold(pid: number): Promise<void>
   /** It has not handed over. */
   release(pid: number): Promise<void>
@@ -24,6 +25,8 @@ export interface Leavers {
   dismiss(running?: number): Promise<void>
   /** The same for the oldest while there are too many. @returns the processes, which nothing keeps any more */
   thin(): Promise<number[]>
+  /** Those that go on without a holder. */
+  listUncounted(): Promise<number[]>
   /** Leaves them to the next edge. */
   close(): void
 }
@@ -35,6 +38,7 @@ interface LeaversOptions {
   unit: string
   /** Resolves when what was read is safe. */
   countLast(read: Read): Promise<void>
+  warn(message: string): void
 }
 
 interface Leaver {
@@ -49,6 +53,8 @@ interface Leaver {
 export const MOST_LEAVING = 4
 const LOOK_EVERY = 1000
 const HOLDER_PATIENCE = 5000
+const NO_HOLDER =
+  'HAProxy hands over and nothing reads its counters any more, because holder.mjs did not start within 5 s'
 /** Before HAProxy ends by itself, uncounted. */
 const LONGEST = 14 * 60_000
 const ROUNDS = 25
@@ -59,10 +65,11 @@ const HOLDER = fileURLToPath(
   new URL(import.meta.url.endsWith('.mjs') ? './holder.mjs' : './holder.ts', import.meta.url),
 )
 
-export function createLeavers({ exec, paths, unit, countLast }: LeaversOptions): Leavers {
+export function createLeavers({ exec, paths, unit, countLast, warn }: LeaversOptions): Leavers {
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let held = 0
+  const uncounted = new Set<number>()
   const readOf = (each: Leaver) => () => readCounts(each.socket.send)
   const end = async (each: Leaver) => {
     await endConnections(each.socket)
@@ -90,19 +97,30 @@ export function createLeavers({ exec, paths, unit, countLast }: LeaversOptions):
     timer = undefined
   }
   const release = async (pid: number) => {
+    uncounted.delete(pid)
     for (const each of await listLeavers(paths)) if (each.pid === pid) await letGo(each)
   }
   return {
     async hold(pid) {
       const path = paths.leaver(pid)
       await release(pid)
-      await exec.startDetached(process.execPath, ['--disable-sigusr1', HOLDER, paths.socket, path], {
+      const argv = ['--disable-sigusr1', HOLDER, paths.socket, path]
+      const holder = await exec.startDetached(process.execPath, argv, {
         stdoutFile: '/dev/null',
         stderrFile: '/dev/null',
         unit: `${unit}-holder-${process.pid}-${++held}`,
       })
       const deadline = Date.now() + HOLDER_PATIENCE
-      while (Date.now() < deadline && !(await isAnswered(path))) await delay(10)
+      while (Date.now() < deadline) {
+        if (await isAnswered(path)) return
+        await delay(10)
+      }
+      // One that is late would hold the next HAProxy in its place.
+      kill(holder, 'SIGKILL')
+      await rm(path, { force: true })
+      uncounted.add(pid)
+      warn(NO_HOLDER)
+      await countLast(() => readCounts(openHaproxySocket(paths.socket).send))
     },
     release,
     async reads() {
@@ -119,6 +137,11 @@ export function createLeavers({ exec, paths, unit, countLast }: LeaversOptions):
       const old = (await listLeavers(paths)).slice(MOST_LEAVING)
       await Promise.all(old.map(end))
       return old.map(({ pid }) => pid)
+    },
+    async listUncounted() {
+      const left = await listOwnAmong([...uncounted], paths.config)
+      for (const pid of uncounted) if (!left.includes(pid)) uncounted.delete(pid)
+      return left
     },
     close() {
       isClosed = true

@@ -4,7 +4,7 @@ import type { Exec } from '@postern/host/exec'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { HaproxySocket } from '../runtime/socket.ts'
 import type { Leavers } from './leavers.ts'
-import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
+import { findRunning, kill, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 
 /** HAProxy does not run as wanted; `message` is for people, `output` is what HAProxy wrote. */
 export class HaproxyStartError extends Error {
@@ -155,15 +155,6 @@ async function end(pids: readonly number[], config: string): Promise<void> {
       await delay(10)
       left = await listOwnAmong(left, config)
     }
-  }
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    // It has ended by itself in between.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }
 
