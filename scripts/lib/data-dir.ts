@@ -13,12 +13,12 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, relative } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { messageOf } from '@postern/host/errors'
 import { writeAtomic } from '@postern/host/files'
-import { CommandError } from './command.ts'
-import type { Identities, Identity } from './users.ts'
+import { CommandError, runArgv } from './command.ts'
+import { asUser, type Identities, type Identity } from './users.ts'
 
 const ROOT: Identity = { uid: 0, gid: 0 }
 
@@ -29,6 +29,7 @@ const ROOT: Identity = { uid: 0, gid: 0 }
 export async function prepareDataDir(dataDir: string, identities?: Identities): Promise<void> {
   const paths = installationPaths(dataDir)
   makeOuter(dataDir)
+  if (identities) await openTo(identities.server, dataDir)
   makeDirectory(paths.serverDir, 0o700, identities?.server)
   // Set-group-id, so that the server's socket gets HAProxy's group, which the server does not belong to.
   const runOwner = identities && { uid: identities.server.uid, gid: identities.proxy.gid }
@@ -57,6 +58,25 @@ function makeOuter(dataDir: string): void {
       `${dataDir} must belong to the user who starts Postern and be writable by that user only: set POSTERN_DATA_DIR to another directory`,
     )
 }
+
+/**
+ * Lets the server's user through to its own directories. A closed directory of root with nothing but ours in it is
+ * opened: one that was made for Postern with other rights, or by a strict umask.
+ */
+async function openTo(user: Identity, dataDir: string): Promise<void> {
+  const canEnter = async (path: string) => (await runArgv([...asUser(user), 'test', '-x', path])).code === 0
+  if (await canEnter(dataDir)) return
+  for (const path of listAbove(dataDir).reverse()) if (!(await canEnter(path))) throw cannotEnter(path)
+  const paths = Object.values(installationPaths(dataDir))
+  const own = new Set(paths.map((path) => relative(dataDir, path).split('/')[0]))
+  if (!readdirSync(dataDir).every((name) => own.has(name))) throw cannotEnter(dataDir)
+  chmodSync(dataDir, 0o755)
+}
+
+const cannotEnter = (path: string) =>
+  new CommandError(
+    `the server's user cannot enter ${path}: run chmod o+x ${path}, or set POSTERN_DATA_DIR to another directory`,
+  )
 
 /** A user who may rename a directory above could make root write into, and HAProxy start from, another one. */
 function assertNobodySwaps(dataDir: string): void {

@@ -5,7 +5,7 @@ import { type ChildProcess, launchHolder, must } from '@postern/host/exec'
 import { CommandError, runArgv } from './command.ts'
 import { ROOT } from './environment.ts'
 import type { Installation } from './installation.ts'
-import type { Identity } from './users.ts'
+import { asUser } from './users.ts'
 
 /** The repository as the server's user sees it. */
 export interface ProgramView {
@@ -49,13 +49,6 @@ const UNREADABLE = `the server's user cannot read ${ROOT}: clone the repository 
 async function canRead(enter: string[], root: string): Promise<boolean> {
   const both = ['-r', `${root}/package.json`, '-a', '-x', `${root}/node_modules/.bin/node`]
   return (await runArgv([...enter, 'test', ...both])).code === 0
-}
-
-/** argv that makes a program run as a user, with that group only, no capability and no way to new ones. */
-function asUser({ uid, gid }: Identity): string[] {
-  const ids = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
-  const less = ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all']
-  return ['setpriv', ...ids, ...less, '--pdeathsig=TERM', '--']
 }
 
 /** Waits until `unshare` has become the program that holds the namespace. @returns the namespace's path */

@@ -36,3 +36,10 @@ async function findUser(name: string): Promise<Identity | undefined> {
   if (uid.code !== 0 || gid.code !== 0) return undefined
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
+
+/** argv that makes a program run as a user, with that group only, no capability and no way to new ones. */
+export function asUser({ uid, gid }: Identity): string[] {
+  const ids = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
+  const less = ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all']
+  return ['setpriv', ...ids, ...less, '--pdeathsig=TERM', '--']
+}

@@ -24,6 +24,7 @@ let dataDir: string
 let paths: ReturnType<typeof installationPaths>
 beforeEach(() => {
   outer = mkdtempSync(join(tmpdir(), 'data-dir-'))
+  chmodSync(outer, 0o755)
   dataDir = join(outer, 'postern')
   paths = installationPaths(dataDir)
 })
@@ -74,6 +75,27 @@ test('a file that also has a name elsewhere is not handed over', async () => {
   linkSync(join(outer, 'shadow'), join(paths.serverDir, 'postern.db'))
   await expect(prepare()).rejects.toThrow(/postern\.db is a hard link/)
   expect(ownerOf(join(outer, 'shadow'))).toMatch(/^0:0 /)
+})
+
+test('a closed directory of root is opened, unless something else is in it', async () => {
+  mkdirSync(dataDir, { mode: 0o700 })
+  await prepare()
+  expect(ownerOf(dataDir)).toBe('0:0 755')
+  chmodSync(dataDir, 0o700)
+  await prepare()
+  expect(ownerOf(dataDir)).toBe('0:0 755')
+  chmodSync(dataDir, 0o700)
+  writeFileSync(join(dataDir, 'diary'), '', { mode: 0o644 })
+  await expect(prepare()).rejects.toThrow(
+    `the server's user cannot enter ${dataDir}: run chmod o+x ${dataDir}, or set POSTERN_DATA_DIR to another directory`,
+  )
+  expect(ownerOf(dataDir)).toBe('0:0 700')
+})
+
+test('a place below a directory that the server cannot enter is refused', async () => {
+  chmodSync(outer, 0o700)
+  await expect(prepare()).rejects.toThrow(`the server's user cannot enter ${outer}: run chmod o+x ${outer}`)
+  expect(ownerOf(outer)).toBe('0:0 700')
 })
 
 test('a place where somebody else may put things is refused', async () => {
