@@ -33,6 +33,8 @@ export const AgentConfig = z.object({
   edgeAddress: z.string(),
   /** All that the edge may reach on the node; a server that does not name them leaves that to the node's firewall. */
   targets: z.optional(NodeTargets),
+  /** Whether the agent may publish services of the node by itself; an older server knows no such right. */
+  mayPublish: z.optional(z.boolean()),
 })
 export type AgentConfig = z.infer<typeof AgentConfig>
 

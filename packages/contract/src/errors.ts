@@ -23,6 +23,8 @@ export const ErrorCode = z.enum([
   'host',
   'token_revoked',
   'token_expired',
+  // The node's form does not let its agent publish services.
+  'may_not_publish',
   // 404
   'not_found',
   // 409: what is there already, changed meanwhile, in use, the installation's own, or held by an agent.
@@ -32,6 +34,8 @@ export const ErrorCode = z.enum([
   'system',
   'local_node',
   'agent_key',
+  // A service that an agent publishes is changed where the agent finds it.
+  'published',
   // 422
   'validation',
   // 429

@@ -12,6 +12,10 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
+  /** Of one source of a node. */
+  publishedServices: 200,
+  /** That publish services of one node. */
+  sourcesPerNode: 5,
   tokensPerNode: 100,
   handshakeStale: 180_000,
   logLines: 1000,

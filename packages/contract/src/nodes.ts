@@ -27,6 +27,8 @@ const nodeFields = {
   isGateway: f.withDefault(z.boolean(), false),
   gatewayNetworks: f.listOf(GatewayNetwork, LIMITS.gatewayNetworks),
   allowInternet: f.withDefault(z.boolean(), false),
+  /** Whether its agent may publish services of the node by itself. */
+  agentMayPublish: f.withDefault(z.boolean(), false),
   advanced: f.withDefault(z.boolean(), false),
 }
 
@@ -52,6 +54,7 @@ export const Node = z.object({
   dns: z.nullable(z.string()),
   keepalive: z.number(),
   allowInternet: z.boolean(),
+  agentMayPublish: z.boolean(),
   advanced: z.boolean(),
   isGateway: z.boolean(),
   gatewayNetworks: z.nullable(z.array(z.object({ interface: z.string(), subnet: z.string() }))),

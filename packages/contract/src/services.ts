@@ -118,6 +118,8 @@ const service = {
   publicAccess: z.nullable(z.string()),
   /** True for the console's own service: it can be neither deleted nor disabled. */
   system: z.boolean(),
+  /** Of the node's agent, which publishes it: people can disable, enable and delete it. Null: it is people's. */
+  source: z.nullable(z.string()),
   state: ServiceState,
   created_at: f.time,
   updated_at: f.time,

@@ -10,6 +10,7 @@ const node = {
   keepalive: 0,
   allowInternet: false,
   advanced: true,
+  agentMayPublish: true,
   isGateway: true,
   gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   isLocal: false,
@@ -43,6 +44,7 @@ describe('the values of the node form', () => {
       gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
       allowInternet: false,
       advanced: true,
+      agentMayPublish: true,
     })
   })
 

@@ -10,6 +10,7 @@ export const NEW_NODE = {
   gatewayNetworks: [],
   allowInternet: false,
   advanced: false,
+  agentMayPublish: false,
 } satisfies NodeFormInput
 
 /** What the node form holds while it is edited: texts, never null. */
@@ -23,6 +24,7 @@ export function nodeValues(node: Node) {
     gatewayNetworks: (node.gatewayNetworks ?? []).map((row) => ({ ...row })),
     allowInternet: node.allowInternet,
     advanced: node.advanced,
+    agentMayPublish: node.agentMayPublish,
   } satisfies NodeFormInput
 }
 

@@ -55,7 +55,7 @@ const ALLOWED: Record<string, string> = {
 
 function sampleOf(column: string, type: string, isKey: boolean, row: number): string | number {
   if (
-    /^(is_|system$|ssl$|authentication$|require_auth$|enabled$|revoked$|skip_|allow_internet$|advanced$)/.test(
+    /^(is_|system$|ssl$|authentication$|require_auth$|enabled$|held$|revoked$|skip_|allow_internet$|advanced$|agent_may_publish$)/.test(
       column,
     )
   )

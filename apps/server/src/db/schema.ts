@@ -66,6 +66,7 @@ interface NodesTable {
   gateway_networks: Json
   allow_internet: Flag
   advanced: Flag
+  agent_may_publish: Generated<Flag>
   is_local: Fixed<Flag>
   enabled: Flag
   public_key: string | null
@@ -190,6 +191,24 @@ interface ServicesTable {
   revision: number
 }
 
+/** What the agents of nodes publish, by source and key. */
+interface PublicationsTable {
+  node_id: Fixed<number>
+  source: Fixed<string>
+  key: Fixed<string>
+  /** Null when the source does not name it at present: a memory of what a person disabled. */
+  service_id: number | null
+  /** As the source wants it. */
+  enabled: Flag
+  /** Whether a person disabled it. */
+  held: Flag
+}
+
+/** Domains that were made for a source, and go with its last service there. */
+interface PublishedDomainsTable {
+  domain_id: Fixed<number>
+}
+
 /** Who may come in to services of a domain that require sign-in. It changes with its domain. */
 interface DomainMembersTable {
   /** Never given twice. */
@@ -266,6 +285,8 @@ export interface Database {
   challenges: Stated<ChallengesTable>
   orders: OrdersTable
   services: Stated<ServicesTable>
+  publications: PublicationsTable
+  published_domains: PublishedDomainsTable
   domain_members: DomainMembersTable
   sign_ins: SignInsTable
   signed_out: SignedOutTable

@@ -2,6 +2,7 @@ import { AgentConfig, RegisterKey } from '../agent.ts'
 import { StateAnswer, StateRequest } from '../desired-state.ts'
 import { EdgeList } from '../edge.ts'
 import { type Endpoint, look } from '../endpoint.ts'
+import { PublishAnswer, PublishForm } from '../publishing.ts'
 
 /** What edges and the agents of nodes call. */
 export const machines = {
@@ -23,6 +24,15 @@ export const machines = {
     auth: 'node',
     body: RegisterKey,
     answer: AgentConfig,
+  },
+  /** The whole set of one source, as often as one likes. 403 `may_not_publish` without the node's right. */
+  publishServices: {
+    method: 'PUT',
+    path: '/api/agent/services',
+    noun: 'Node',
+    auth: 'node',
+    body: PublishForm,
+    answer: PublishAnswer,
   },
   agentSocket: { method: 'GET', path: '/api/agent/socket', noun: 'Node', auth: 'node' },
 } as const satisfies Record<string, Endpoint>

@@ -23,6 +23,7 @@ const service: HttpService = {
   ssl: true,
   publicAccess: null,
   system: false,
+  source: null,
   state: { phase: 'live', problem: null },
   created_at: '',
   updated_at: '',

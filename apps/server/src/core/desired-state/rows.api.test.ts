@@ -35,6 +35,7 @@ function valuesOf({ context }: TestServer): Values {
     gateway_networks: ['[]', '[{"interface":"eth0","subnet":"192.168.7.0/24"}]'],
     allow_internet: flags,
     advanced: flags,
+    agent_may_publish: flags,
     enabled: flags,
     public_key: [null, ...keys],
     private_key: [null, ...sealed],

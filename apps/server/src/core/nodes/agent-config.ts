@@ -8,8 +8,9 @@ import { getNodeRow } from './records.ts'
 
 /** What the node's agent needs to be in the tunnel, also while the node is disabled. @throws NotFoundError */
 export async function getAgentConfig(context: Context, nodeId: number): Promise<AgentConfig> {
-  const config = agentConfigOf(context, await getNodeRow(context.db, nodeId))
-  return { ...config, targets: await listTargets(context.db, nodeId) }
+  const row = await getNodeRow(context.db, nodeId)
+  const targets = await listTargets(context.db, nodeId)
+  return { ...agentConfigOf(context, row), targets, mayPublish: row.agent_may_publish === 1 }
 }
 
 /** The ports of the node itself to which its enabled services lead. */

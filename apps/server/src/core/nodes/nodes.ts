@@ -60,6 +60,7 @@ function columnsOf(form: NodeForm) {
     gateway_networks: JSON.stringify(form.isGateway ? form.gatewayNetworks : []),
     allow_internet: flag(form.allowInternet),
     advanced: flag(form.advanced),
+    agent_may_publish: flag(form.agentMayPublish),
   }
 }
 

@@ -17,6 +17,7 @@ const COLUMNS = [
   'gateway_networks',
   'allow_internet',
   'advanced',
+  'agent_may_publish',
   'is_local',
   'enabled',
   'created_at',
@@ -52,6 +53,7 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: 
     keepalive: row.keepalive,
     allowInternet: row.allow_internet === 1,
     advanced: row.advanced === 1,
+    agentMayPublish: row.agent_may_publish === 1,
     isGateway: row.is_gateway === 1,
     gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : null,
     isLocal: row.is_local === 1,
@@ -93,6 +95,7 @@ export function formOf(row: NodeRow): Record<string, unknown> {
     gatewayNetworks: networksOf(row),
     allowInternet: row.allow_internet === 1,
     advanced: row.advanced === 1,
+    agentMayPublish: row.agent_may_publish === 1,
   }
 }
 

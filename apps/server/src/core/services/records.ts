@@ -18,6 +18,7 @@ export interface ServiceRecordRow extends ServiceRow {
   node_uses_file: Flag
   domain: string | null
   certificate_id: number | null
+  source: string | null
   /** Of the last change of the service, its node or its domain. */
   routed_revision: number
 }
@@ -39,6 +40,7 @@ export async function readServices<DB, TB extends keyof DB>(
     .selectFrom('services')
     .leftJoin('domains', 'domains.id', 'services.domain_id')
     .leftJoin('certificates', 'certificates.domain_id', 'services.domain_id')
+    .leftJoin('publications', 'publications.service_id', 'services.id')
     .selectAll('services')
     .innerJoin('nodes', 'nodes.id', 'services.node_id')
     .select([
@@ -48,6 +50,7 @@ export async function readServices<DB, TB extends keyof DB>(
       'nodes.address as node_address',
       'domains.domain',
       'certificates.id as certificate_id',
+      'publications.source',
     ])
     .select(usesFile.as('node_uses_file'))
     .select(routedRevision.as('routed_revision'))
@@ -88,6 +91,7 @@ function commonOf(parts: Parts, row: ServiceRecordRow) {
     nodeName: row.node_name,
     enabled: row.enabled === 1,
     system: row.system === 1,
+    source: row.source,
     state: stateOf(parts, row),
     created_at: row.created_at,
     updated_at: row.updated_at,

@@ -9,6 +9,7 @@ import { signIns } from './0008-sign-ins.ts'
 import { endsOfCertificates } from './0009-ends-of-certificates.ts'
 import { namesOfChanges } from './0010-names-of-changes.ts'
 import { signedOut } from './0011-signed-out.ts'
+import { publications } from './0012-publications.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly string[] = [
   endsOfCertificates,
   namesOfChanges,
   signedOut,
+  publications,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
