@@ -7,4 +7,4 @@ import { writeDocs } from './docs/write.ts'
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 await writeOwnBundle(at('src/main.ts'), at('dist/server.mjs'))
-writeDocs(at('../..'))
+await writeDocs(at('../..'))

@@ -22,7 +22,7 @@ const BUILDS = [
   },
   {
     name: 'server',
-    from: [...OWN, 'apps/server', 'docs', 'TERMS.md'],
+    from: [...OWN, 'apps/server', 'docs', 'TERMS.md', 'SECURITY.md', 'apps/console/src/styles'],
     result: 'apps/server/dist/server.mjs',
     args: ['apps/server/build.ts'],
   },

@@ -26,6 +26,15 @@ const scenes: Scene[] = [
   { name: 'domain-form', path: () => '/domains', act: openDomainForm, shows: 'Issued and renewed' },
   { name: 'domain-skip', path: () => '/domains', act: openSkippingForm, shows: 'Self-Signed when skipping' },
   { name: 'logs', path: () => `/nodes/${office}/http/${grafana}/logs`, shows: 'GET /api/live' },
+  { name: 'docs', path: () => '/docs', signedIn: false, shows: 'Backup and restore' },
+  { name: 'docs-page', path: () => '/docs/settings', signedIn: false, shows: 'The first account' },
+  {
+    name: 'docs-search',
+    path: () => '/docs/cli',
+    signedIn: false,
+    act: openDocsSearch,
+    shows: 'Domains and certificates',
+  },
   { name: 'not-found', path: () => '/no/such/page', shows: 'Try searching for something else!' },
   { name: 'node-form', path: () => '/nodes', act: openNodeForm, shows: 'Act as a network gateway' },
   { name: 'node-ready', path: () => '/nodes', act: createNode, shows: 'Your Node is Ready' },
@@ -156,6 +165,11 @@ function logLine(index: number): string {
 async function showPending(page: Page): Promise<void> {
   await showStep(page, 'grafana.example.com', 'validating')
   await page.reload()
+}
+
+async function openDocsSearch(page: Page): Promise<void> {
+  await page.keyboard.press('/')
+  await page.getByRole('combobox', { name: 'Search the documentation' }).fill('certificate')
 }
 
 async function openPalette(page: Page): Promise<void> {

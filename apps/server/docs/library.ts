@@ -10,27 +10,26 @@ export interface DocsLibrary {
 
 const IMAGE = /\.(png|jpg|webp|svg)$/
 
+/** Pages that are written for the repository too, and stand at its root. */
+const AT_THE_ROOT = ['TERMS.md', 'SECURITY.md']
+
 /** Reads and renders everything. A repository without documentation has an empty library. */
 export function readDocs(rootDir: string): DocsLibrary {
   const sources = readSources(rootDir)
   const pictures = listFiles(`${rootDir}/docs/images`).filter((name) => IMAGE.test(name))
   const images = new Set(pictures.map((name) => `images/${name}`))
+  const names = new Map([...sources].map(([name, { file }]) => [file, name]))
   const addressOf = (from: string) => (path: string) => {
     const file = posix.normalize(posix.join(posix.dirname(from), path))
-    const page = [...sources].find(([, source]) => source.file === file)
-    if (page) return page[0] === 'index' ? '/docs' : `/docs/${page[0]}`
+    const page = names.get(file)
+    if (page !== undefined) return `/docs/${page}`
     const image = file.replace(/^docs\//, '')
     return images.has(image) ? `/docs/${image}` : undefined
   }
-  const pages = new Map(
-    [...sources].map(([name, { file, text }]) => [name, renderDocsPage(text, addressOf(file))]),
+  const pages = [...sources].map(
+    ([name, { file, text }]) => [name, renderDocsPage(text, addressOf(file))] as const,
   )
-  if (!pages.has('index'))
-    pages.set(
-      'index',
-      renderDocsPage(renderContents(pages), (path) => path),
-    )
-  return { pages, images }
+  return { pages: new Map(pages), images }
 }
 
 interface Source {
@@ -45,16 +44,21 @@ function readSources(rootDir: string): Map<string, Source> {
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${dir}/${name}`),
   )
-  if (existsSync(`${rootDir}/TERMS.md`)) files.push('TERMS.md')
+  files.push(...AT_THE_ROOT.filter((file) => existsSync(`${rootDir}/${file}`)))
   return new Map(
     files.map((file) => [
       file
         .replace(/^docs\//, '')
         .replace(/\.md$/, '')
         .toLowerCase(),
-      { file, text: readFileSync(`${rootDir}/${file}`, 'utf8') },
+      { file, text: withoutTests(readFileSync(`${rootDir}/${file}`, 'utf8')) },
     ]),
   )
+}
+
+/** Which test holds a promise concerns those who read the repository: `file.test.ts › its title`. */
+function withoutTests(text: string): string {
+  return text.replace(/,? ?`[^`\n]*\.test\.tsx? › [^`\n]*`/g, '')
 }
 
 function listFiles(dir: string): string[] {
@@ -63,8 +67,4 @@ function listFiles(dir: string): string[] {
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
     .sort()
-}
-
-function renderContents(pages: ReadonlyMap<string, DocsPage>): string {
-  return `# Documentation\n\n${[...pages].map(([name, { title }]) => `- [${title}](/docs/${name})`).join('\n')}\n`
 }

@@ -1,23 +1,37 @@
-import { Marked, type Tokens } from 'marked'
+import { Marked, type Token, type Tokens } from 'marked'
+import { escapeHtml } from './html.ts'
+import { createSlugs, plainText, type Section, sectionsOf, summaryOf } from './sections.ts'
 
-/** One page: `html` is the body, safe to be put into a page; `title` is plain text. */
+/** One page: `html` is the body, safe to be put into a page; everything else is plain text. */
 export interface DocsPage {
   title: string
+  /** The first sentence. */
+  summary: string
   html: string
+  /** From the top; the first one is the page itself. */
+  sections: readonly Section[]
 }
 
 /** What a relative link may lead to: the address below `/docs`, or undefined when nothing is served there. */
 export type ResolveLink = (path: string) => string | undefined
 
+/** A place in a table that links lead to, written so that other readers of the file know it as well. */
+const SPOT = /^<a id="([a-z0-9-]+)">$/
+
 /** Renders Markdown. HTML in it is shown as text; links lead only to http, https, mail and our own pages. */
 export function renderDocsPage(markdown: string, resolve: ResolveLink): DocsPage {
   const marked = new Marked({ gfm: true })
+  const ids = new WeakMap<Token, string>()
   marked.use({
     renderer: {
-      html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
-      heading({ tokens, depth }: Tokens.Heading) {
-        const html = this.parser.parseInline(tokens)
-        return `<h${depth} id="${slugOf(html)}">${html}</h${depth}>\n`
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => spotOf(text) ?? escapeHtml(text),
+      heading(token: Tokens.Heading) {
+        const id = ids.get(token) ?? ''
+        const html = this.parser.parseInline(token.tokens)
+        const words = html.includes('<a ') ? escapeHtml(plainText([token])) : html
+        if (token.depth === 1) return `<h1 id="${id}">${words}</h1>\n`
+        // A link to itself, so that a person can copy it.
+        return `<h${token.depth} id="${id}"><a href="#${id}">${words}</a></h${token.depth}>\n`
       },
       link({ href, tokens }: Tokens.Link) {
         const html = this.parser.parseInline(tokens)
@@ -31,9 +45,18 @@ export function renderDocsPage(markdown: string, resolve: ResolveLink): DocsPage
       },
     },
   })
-  const html = reachable(marked.parse(markdown, { async: false }))
-  const title = /^# (.+)$/m.exec(markdown)?.[1]?.replace(/[`*_]/g, '') ?? 'Documentation'
-  return { title, html }
+  const tokens = marked.lexer(markdown)
+  const slugs = createSlugs()
+  for (const token of tokens) if (token.type === 'heading') ids.set(token, slugs(plainText([token])))
+  const sections = sectionsOf(tokens, (token) => ids.get(token) ?? '')
+  const title = sections[0]?.title || 'Documentation'
+  return { title, summary: summaryOf(tokens), html: reachable(marked.parser(tokens)), sections }
+}
+
+function spotOf(html: string): string | undefined {
+  const id = SPOT.exec(html)?.[1]
+  if (id !== undefined) return `<span id="${id}"></span>`
+  return html === '</a>' ? '' : undefined
 }
 
 /** What scrolls sideways can be scrolled by keyboard. No such tag comes from a text: HTML in it was escaped. */
@@ -50,16 +73,4 @@ function targetOf(href: string, resolve: ResolveLink): string | undefined {
   const [path = '', anchor] = href.split('#')
   const target = resolve(path)
   return target === undefined || anchor === undefined ? target : `${target}#${anchor}`
-}
-
-function slugOf(html: string): string {
-  return html
-    .replace(/<[^>]*>|&[a-z0-9#]+;/gi, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,33 +1,36 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { makeAssets } from './assets.ts'
+import { NOT_FOUND, renderDecisions, renderHome } from './home.ts'
 import { readDocs } from './library.ts'
-import { type NavEntry, renderDocument } from './page.ts'
-import type { DocsPage } from './render.ts'
+import { outlineOf } from './outline.ts'
+import { type PageContent, renderDocument } from './page.ts'
+import { makeSearchIndex } from './search-index.ts'
 
 /** Renders the documentation of a repository into files that are named as it is addressed below `/docs/`. */
-export function writeDocs(rootDir: string): void {
+export async function writeDocs(rootDir: string): Promise<void> {
   const target = join(rootDir, 'apps/server/dist/docs')
   rmSync(target, { recursive: true, force: true })
-  const { pages, images } = readDocs(rootDir)
-  const write = (name: string, text: string) => {
-    const file = join(target, name)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
-  for (const [name, page] of pages) write(`${name}.html`, renderDocument(page, navOf(pages, name)))
-  for (const name of images) cpSync(join(rootDir, 'docs', name), join(target, name))
-  cpSync(fileURLToPath(new URL('docs.css', import.meta.url)), join(target, 'docs.css'))
+  const library = readDocs(rootDir)
+  const outline = outlineOf((name) => library.pages.has(name))
+  const { files, assets } = await makeAssets(rootDir, makeSearchIndex(library, outline))
+  const contents: PageContent[] = [
+    renderHome(library, outline),
+    renderDecisions(library),
+    ...[...library.pages].map(([name, page]) => ({ ...page, name })),
+  ]
+  for (const content of contents)
+    writeText(join(target, `${content.name}.html`), renderDocument(content, { assets, outline }))
+  writeText(join(target, '404.html'), renderDocument(NOT_FOUND, { assets, outline }))
+  for (const [name, text] of files) writeText(join(target, name), text)
+  for (const name of library.images) cpSync(join(rootDir, 'docs', name), join(target, name))
 }
 
-/** Decisions are read from where they are linked; the list would drown in them. */
-function navOf(pages: ReadonlyMap<string, DocsPage>, current: string): NavEntry[] {
-  return [...pages]
-    .filter(([name]) => !name.includes('/'))
-    .sort(([a], [b]) => Number(b === 'index') - Number(a === 'index') || a.localeCompare(b))
-    .map(([name, { title }]) => ({
-      href: name === 'index' ? '/docs' : `/docs/${name}`,
-      title,
-      isCurrent: name === current,
-    }))
+/** With its compressed forms beside it: the server compresses nothing by itself. */
+function writeText(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  writeFileSync(`${file}.br`, brotliCompressSync(text))
+  writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }))
 }

@@ -2,6 +2,7 @@ import { endpoints } from '@postern/contract/endpoints'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ForbiddenError, NotFoundError } from '../core/errors.ts'
+import { CONTENT_POLICY } from './content-policy.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const SOCKETS: ReadonlySet<string> = new Set([endpoints.agentSocket.path, endpoints.edgeSocket.path])
@@ -51,26 +52,6 @@ function refuseForeignOrigin(request: FastifyRequest): void {
   if (URL.parse(origin)?.host !== request.host.toLowerCase())
     throw new ForbiddenError('This request comes from another site', 'origin')
 }
-
-/** Styles may be inline because the console's dialogs and toasts place themselves. */
-const OWN_ORIGIN = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-/** Any host, since only the first policy can say `'self'`, and only names, not IPv6 addresses, can have a path. */
-const BUILT_SCRIPTS = 'script-src *:*/assets/'
-
-/**
- * Two policies; a browser holds to both. A script must come from the console's own origin and from below `/assets/`:
- * services beside the console have paths at that origin, but never this one.
- */
-const CONTENT_POLICY = `${OWN_ORIGIN}, ${BUILT_SCRIPTS}`
 
 /** Any port: it may have been forwarded from another. */
 const LOOPBACK_NAME = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i

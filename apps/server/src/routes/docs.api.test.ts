@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeDocs } from '../../docs/write.ts'
@@ -20,6 +21,7 @@ const FILES = {
   ].join('\n\n'),
   'docs/cli.md': '# The command\n\n## The flags\n',
   'docs/decisions/0001-x.md': '# 1. A decision\n\n[back](../quick-start.md)\n',
+  'SECURITY.md': '# Security\n\n- **It holds.** `a.test.ts › it does`, `b.net.test.ts › this too`\n',
   'docs/images/a.png': 'png',
   'docs/images/secret.txt': 'no',
 }
@@ -28,7 +30,7 @@ beforeAll(async () => {
   mkdirSync(join(rootDir, 'docs/images'), { recursive: true })
   mkdirSync(join(rootDir, 'docs/decisions'))
   for (const [file, text] of Object.entries(FILES)) writeFileSync(join(rootDir, file), text)
-  writeDocs(rootDir)
+  await writeDocs(rootDir)
   server = await startTestServer({ rootDir })
 })
 afterAll(async () => {
@@ -36,22 +38,47 @@ afterAll(async () => {
   rmSync(rootDir, { recursive: true })
 })
 
-const get = (url: string) => server.call({ method: 'GET', url, headers: { accept: 'text/html' } })
+const get = (url: string, headers: Record<string, string> = {}) =>
+  server.call({ method: 'GET', url, headers: { accept: 'text/html', ...headers } })
+
+/** The address of what every page needs, as this one names it. */
+const partOf = (body: string, part: string) => new RegExp(`"(/docs/${part}-[^"]*)"`).exec(body)?.[1] ?? ''
 
 describe('a page', () => {
-  it('is served to everyone, in the look of the console, without a script', async () => {
+  it('is served to everyone, with scripts of our own alone', async () => {
     const answer = await get('/docs/quick-start')
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(answer.headers['content-security-policy']).toContain("default-src 'self'")
+    expect(answer.headers['content-security-policy']).toMatch(/, script-src \*:\*\/docs\/$/)
     expect(answer.body).toContain('<title>Quick start · Postern</title>')
-    expect(answer.body).toContain('href="/docs/docs.css"')
-    expect((await get('/docs/docs.css')).body).toContain('light-dark(')
+    expect(answer.body.match(/<script[^>]*>/g)).toEqual([`<script src="${partOf(answer.body, 'script')}">`])
+    expect((await get(partOf(answer.body, 'style'))).body).toContain('light-dark(')
+  })
+
+  it('is sent compressed, kept by browsers, and asked for again', async () => {
+    const page = await get('/docs/quick-start')
+    expect(page.headers['cache-control']).toBe('no-cache')
+    for (const [encoding, unpack] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const packed = await get('/docs/quick-start', { 'accept-encoding': encoding })
+      expect(packed.headers['content-encoding']).toBe(encoding)
+      expect(packed.headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(String(packed.headers.vary).toLowerCase()).toContain('accept-encoding')
+      expect(unpack(packed.rawPayload).toString()).toBe(page.body)
+      const etag = String(packed.headers.etag)
+      const again = await get('/docs/quick-start', { 'accept-encoding': encoding, 'if-none-match': etag })
+      expect(again.statusCode).toBe(304)
+    }
+    for (const part of ['style', 'script', 'index', 'icon'])
+      expect((await get(partOf(page.body, part))).headers['cache-control'], part).toContain('immutable')
   })
 
   it('shows HTML as text', async () => {
     const { body } = await get('/docs/quick-start')
-    expect(body).not.toMatch(/<script|<b |onclick="/)
+    expect(body).not.toMatch(/<script>|<b |onclick="/)
     expect(body).toContain('&#60;script&#62;alert(1)&#60;/script&#62;')
     expect(body).toContain('npm start --url=&lt;x&gt;')
     expect(body).toContain('<pre tabindex="0">')
@@ -82,6 +109,8 @@ describe('what there is', () => {
     const index = await get('/docs')
     expect(index.body).toContain('href="/docs/cli"')
     expect((await get('/docs/terms')).body).toContain('Be kind.')
+    expect((await get('/docs/decisions')).body).toContain('href="/docs/decisions/0001-x"')
+    expect((await get('/docs/security')).body).toContain('<strong>It holds.</strong></li>')
     for (const url of [
       '/docs/nothing',
       '/docs/images/secret.txt',
@@ -90,5 +119,15 @@ describe('what there is', () => {
       '/docs/__proto__',
     ])
       expect((await get(url)).statusCode, url).toBe(404)
+  })
+
+  it('is offered by the page that says that there is none', async () => {
+    for (const url of ['/docs/nothing', '/docs/404']) {
+      const { statusCode, body, headers } = await get(url, { 'accept-encoding': 'identity' })
+      expect(statusCode).toBe(404)
+      expect(headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(body).toContain('Page not found')
+      expect(body).toContain('href="/docs/cli"')
+    }
   })
 })

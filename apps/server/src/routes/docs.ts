@@ -1,30 +1,39 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
+import { DOCS_POLICY } from '../http/content-policy.ts'
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.svg': 'image/svg+xml',
-}
+/** What has an address of its own; what is compressed beside it is sent in its place. */
+const SERVED = new Set(['.html', '.css', '.js', '.json', '.png', '.jpg', '.webp', '.svg'])
+
+/** As the build names what every page needs: another content has another name. */
+const HASHED = /^[a-z]+-[\w-]{10}\.(css|js|json|svg)$/
+
+const NOT_FOUND = '404.html'
 
 /** The documentation, as `docs/write.ts` has rendered it. Only files that were there at the start have an address. */
-export function docsRoutes(app: FastifyInstance): void {
-  const files = listDocs(`${app.context.config.rootDir}/apps/server/dist/docs`)
-  const send = async (reply: FastifyReply, address: string) => {
-    const file = files.get(address)
-    if (file === undefined) throw new NotFoundError('Page')
-    const type = TYPES[extname(file)] ?? 'application/octet-stream'
-    return reply
-      .type(type)
-      .header('cache-control', 'no-cache')
-      .send(await readFile(file))
-  }
+export async function docsRoutes(app: FastifyInstance): Promise<void> {
+  const root = `${app.context.config.rootDir}/apps/server/dist/docs`
+  if (!existsSync(root)) return declare(app, () => Promise.reject(new NotFoundError('Page')))
+  const files = listDocs(root)
+  await app.register(async (scope) => {
+    const plain = { index: false, cacheControl: false, serve: false } as const
+    await scope.register(fastifyStatic, { root, preCompressed: true, ...plain })
+    declare(scope, async (reply, address) => {
+      const file = files.get(address) ?? NOT_FOUND
+      if (file === NOT_FOUND) reply.code(404)
+      const keep = HASHED.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache'
+      return reply.headers({ 'content-security-policy': DOCS_POLICY, 'cache-control': keep }).sendFile(file)
+    })
+  })
+}
+
+function declare(
+  app: FastifyInstance,
+  send: (reply: FastifyReply, address: string) => Promise<FastifyReply>,
+): void {
   app.get('/docs', (_request, reply) => send(reply, 'index'))
   app.get<{ Params: { '*': string } }>('/docs/*', (request, reply) =>
     send(reply, request.params['*'].replace(/\/$/, '') || 'index'),
@@ -33,11 +42,8 @@ export function docsRoutes(app: FastifyInstance): void {
 
 /** The built files by their address below `/docs/`: that of a page has no ending. */
 function listDocs(dir: string): ReadonlyMap<string, string> {
-  if (!existsSync(dir)) return new Map()
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
   return new Map(
-    names
-      .filter((name) => extname(name) in TYPES)
-      .map((name) => [name.replace(/\.html$/, ''), `${dir}/${name}`]),
+    names.filter((name) => SERVED.has(extname(name))).map((name) => [name.replace(/\.html$/, ''), name]),
   )
 }

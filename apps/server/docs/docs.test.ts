@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { readDocs } from './library.ts'
+import { OUTLINE, outlineOf } from './outline.ts'
+import { renderDocsPage } from './render.ts'
+
+/** The documentation of this repository. */
+const library = readDocs(fileURLToPath(new URL('../../..', import.meta.url)))
+const { pages } = library
+const names = [...pages.keys()]
+
+describe('the sidebar', () => {
+  it('has every page of the guide once, under a title of its own', () => {
+    const listed = OUTLINE.flatMap((group) => group.pages)
+    expect(new Set(listed.map(({ name }) => name)).size).toBe(listed.length)
+    expect(new Set(listed.map(({ title }) => title)).size).toBe(listed.length)
+    const guide = names.filter((name) => !name.includes('/'))
+    expect(guide.filter((name) => !listed.some((page) => page.name === name))).toEqual([])
+  })
+
+  it('shows a page when it is there, and no empty group', () => {
+    const outline = outlineOf((name) => name === 'cli')
+    expect(outline).toEqual([{ title: 'Operate', pages: [{ name: 'cli', title: 'The postern command' }] }])
+  })
+})
+
+describe('each link inside', () => {
+  const anchors = new Map(
+    [...pages].map(([name, { html }]) => [
+      `/docs/${name}`,
+      new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)),
+    ]),
+  )
+
+  it.each(names)('%s leads to a page and a place on it', (name) => {
+    const links = [...(pages.get(name)?.html.matchAll(/href="([^"]*)"/g) ?? [])].map(([, href = '']) => href)
+    const own = links.filter((href) => href.startsWith('/docs') || href.startsWith('#'))
+    const dead = own.filter((href) => {
+      const [path = '', anchor] = href.split('#')
+      const there = anchors.get(path === '' ? `/docs/${name}` : path)
+      return !there || (anchor !== undefined && !there.has(anchor))
+    })
+    expect(dead).toEqual([])
+  })
+
+  it.each(names)('%s has each address once', (name) => {
+    const ids = [...(pages.get(name)?.html.matchAll(/ id="([^"]*)"/g) ?? [])].map(([, id]) => id)
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
+  })
+})
+
+describe('a page', () => {
+  const render = (text: string) => renderDocsPage(text, (path) => `/docs/${path}`)
+
+  it('numbers headings of the same words, and leaves the others as they are', () => {
+    const { sections } = render("# A\n\n## The `flags` & more\n\n## It's here\n\n## The flags more\n")
+    expect(sections.map(({ id }) => id)).toEqual(['', 'the-flags-more', 'its-here', 'the-flags-more-2'])
+  })
+
+  it('gives a row of a table its own address, and no other HTML', () => {
+    const { html, sections } = render(
+      '# A\n\n| M | D |\n|-|-|\n| <a id="x-y"></a>*Full* | Empty `it` |\n| <a id="Z" onclick="x()"> | b |\n',
+    )
+    expect(html).toContain('<td><span id="x-y"></span><em>Full</em></td>')
+    expect(html).not.toMatch(/<[^>]*onclick/)
+    expect(sections.find(({ id }) => id === 'x-y')).toEqual({
+      id: 'x-y',
+      title: 'Full',
+      depth: 0,
+      text: 'Empty it',
+    })
+  })
+
+  it('says in its summary what it is about', () => {
+    expect(render('# A\n\nIt **works** with `x.y`. And more.').summary).toBe('It works with x.y.')
+    expect(render('# A\n\nYou need:\n\n- b').summary).toBe('You need.')
+  })
+})

@@ -1,0 +1,163 @@
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
+import { type Site, startSite, type Visit } from './harness.ts'
+
+let site: Site
+let visit: Visit
+let page: Page
+/** Where every request of the visit went. */
+const hosts = new Set<string>()
+
+beforeAll(async () => {
+  site = await startSite()
+  visit = await site.open('/login', { signedIn: false })
+  page = visit.page
+  page.on('request', (request) => hosts.add(new URL(request.url()).host))
+})
+afterAll(async () => {
+  await visit?.close()
+  await site?.close()
+})
+
+const goTo = (path: string) => page.goto(`${site.origin}/docs${path}`)
+const sidebar = () => page.getByRole('navigation', { name: 'Documentation' })
+
+describe('on a wide screen', () => {
+  it('the sidebar says where one is, and leads on', async () => {
+    await goTo('/quick-start')
+    await expect(sidebar().locator('[aria-current]')).toHaveText(['Quick start'])
+    await sidebar().getByRole('link', { name: 'Sign-in' }).click()
+    await page.getByRole('heading', { name: 'Sign-in in front of services', level: 1 }).waitFor()
+    await expect(sidebar().locator('[aria-current]')).toHaveText(['Sign-in'])
+    await page.getByRole('link', { name: 'Next TCP and UDP' }).click()
+    await page.getByRole('heading', { level: 1, name: 'TCP and UDP services' }).waitFor()
+  })
+
+  it('the outline follows what is read', async () => {
+    await goTo('/sign-in')
+    const outline = page.getByRole('navigation', { name: 'On this page' })
+    await outline.getByRole('link', { name: 'Who has signed in' }).click()
+    expect(new URL(page.url()).hash).toBe('#who-has-signed-in')
+    await expect(outline.locator('[aria-current]')).toHaveText(['Who has signed in'])
+  })
+
+  it('the first key reaches the text', async () => {
+    await goTo('/cli')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await expect(page.locator('main')).toBeFocused()
+  })
+
+  it('the search needs no mouse', async () => {
+    await goTo('/quick-start')
+    await page.keyboard.press('/')
+    const input = page.getByRole('combobox', { name: 'Search the documentation' })
+    await expect(input).toBeFocused()
+    await page.keyboard.type('exit codes')
+    const options = page.getByRole('option')
+    await expect(options.first()).toHaveAttribute('aria-selected', 'true')
+    await expect(options.first().locator('mark').first()).toHaveText('Exit')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    const selected = page.locator('[aria-selected="true"]')
+    await expect(input).toHaveAttribute('aria-activedescendant', (await selected.getAttribute('id')) ?? '')
+    await visit.expectAccessible()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/cli#exit-codes')
+    await page.keyboard.press('/')
+    await page.keyboard.type('qqqq')
+    await page.getByText('Nothing found for “qqqq”').waitFor()
+    await page.keyboard.press('Escape')
+    await expect(input).toBeHidden()
+  })
+
+  it('a block of code is copied', async () => {
+    await goTo('/cli')
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      (await page.locator('pre').first().textContent())?.trimEnd(),
+    )
+  })
+
+  it('the colour scheme is that of the console, and kept', async () => {
+    await goTo('/cli')
+    const root = page.locator('html')
+    await page.getByRole('button', { name: 'Colour scheme: follow the system' }).click()
+    await page.getByRole('button', { name: 'Colour scheme: light' }).click()
+    await expect(root).toHaveAttribute('data-theme', 'dark')
+    await goTo('/settings')
+    await expect(root).toHaveAttribute('data-theme', 'dark')
+    await page.goto(`${site.origin}/login`)
+    await expect(root).toHaveAttribute('data-theme', 'dark')
+    await page.evaluate(() => localStorage.removeItem('color-scheme'))
+  })
+
+  it('an address without a page still leads on', async () => {
+    const errors = /status of 404/
+    visit.forgive(errors)
+    expect((await goTo('/no-such-page'))?.status()).toBe(404)
+    await sidebar().getByRole('link', { name: 'Quick start' }).click()
+    await page.getByRole('heading', { name: 'Quick start', level: 1 }).waitFor()
+  })
+})
+
+it('on a phone the pages are in a drawer', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await goTo('/quick-start')
+  await expect(sidebar()).toBeHidden()
+  await page.getByRole('button', { name: 'Pages' }).click()
+  await expect(sidebar()).toBeVisible()
+  await visit.expectAccessible()
+  await page.keyboard.press('Escape')
+  await expect(sidebar()).toBeHidden()
+  await page.getByRole('button', { name: 'Pages' }).click()
+  await sidebar().getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await page.setViewportSize({ width: 1440, height: 900 })
+})
+
+it('without a script every page is read, and its links are followed', async () => {
+  const browser = page.context().browser()
+  const context = await browser?.newContext({
+    javaScriptEnabled: false,
+    viewport: { width: 390, height: 844 },
+  })
+  const plain = await context?.newPage()
+  if (!plain) throw new Error('there is no browser')
+  await plain.goto(`${site.origin}/docs`)
+  await plain.getByRole('button', { name: 'Pages' }).click()
+  await plain
+    .getByRole('navigation', { name: 'Documentation' })
+    .getByRole('link', { name: 'Settings' })
+    .click()
+  await plain.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  expect(await plain.getByRole('button', { name: 'Search' }).count()).toBe(0)
+  await context?.close()
+})
+
+it('a page weighs less than 60 kB, and all of it comes from here', async () => {
+  const context = await page.context().browser()?.newContext()
+  const fresh = await context?.newPage()
+  const session = fresh && (await context?.newCDPSession(fresh))
+  if (!fresh || !session) throw new Error('there is no browser')
+  let bytes = 0
+  const fonts = new Set<string>()
+  session.on('Network.responseReceived', ({ requestId, type }) => {
+    if (type === 'Font' || type === 'Image') fonts.add(requestId)
+  })
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    // The console's own fonts, which are there already or come once, and pictures.
+    if (!fonts.has(requestId)) bytes += encodedDataLength
+  })
+  await session.send('Network.enable')
+  await fresh.goto(`${site.origin}/docs/sign-in`, { waitUntil: 'networkidle' })
+  console.log(`a page of the documentation: ${(bytes / 1000).toFixed(1)} kB`)
+  expect(bytes).toBeGreaterThan(1000)
+  expect(bytes).toBeLessThan(60_000)
+  await context?.close()
+  expect([...hosts]).toEqual([new URL(site.origin).host])
+  visit.expectNoComplaints()
+})
