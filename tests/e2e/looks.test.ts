@@ -26,7 +26,7 @@ const scenes: Scene[] = [
   { name: 'domain-form', path: () => '/domains', act: openDomainForm, shows: 'Issued and renewed' },
   { name: 'domain-skip', path: () => '/domains', act: openSkippingForm, shows: 'Self-Signed when skipping' },
   { name: 'logs', path: () => `/nodes/${office}/http/${grafana}/logs`, shows: 'GET /api/live' },
-  { name: 'docs', path: () => '/docs', signedIn: false, shows: 'Backup and restore' },
+  { name: 'docs', path: () => '/docs', signedIn: false, shows: 'Quick start' },
   { name: 'docs-page', path: () => '/docs/settings', signedIn: false, shows: 'The first account' },
   {
     name: 'docs-search',
