@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { codeOf } from './errors.ts'
+import { isRunning } from './processes.ts'
 
 /** A process, told apart from a later one with the same pid by the time it started. */
 export interface ProcessMark {
@@ -32,13 +33,7 @@ function startTimeOf(pid: number): string {
 }
 
 export function isAlive({ pid, started }: ProcessMark): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // EPERM means that it is there and belongs to another user.
-    if (codeOf(error) !== 'EPERM') return false
-  }
-  return started === startTimeOf(pid)
+  return isRunning(pid) && started === startTimeOf(pid)
 }
 
 /** The process whose mark is in the file, if it still runs. */

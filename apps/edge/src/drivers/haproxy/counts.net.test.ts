@@ -2,6 +2,7 @@ import { readdir, utimes } from 'node:fs/promises'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { connect as dialTls } from 'node:tls'
 import { createExec } from '@postern/host/exec'
+import { isRunning } from '@postern/host/processes'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { makeRealCertificate } from '../../../test/certificate.ts'
@@ -328,12 +329,3 @@ test('a WebSocket is counted while it is open', async () => {
   await until('what was said', async () => String(await since(WEB, before)) === String([1, ...both]))
   expect(socket.isOpen()).toBe(true)
 })
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}

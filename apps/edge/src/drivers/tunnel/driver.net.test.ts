@@ -284,6 +284,19 @@ describe('the tunnel', () => {
     await lab.must('ip', 'link', 'del', lab.interface)
   })
 
+  test('a wireguard-go that ends at once is named at once', async () => {
+    const exec: Exec = {
+      ...lab.exec,
+      startDetached: (_program, _args, options) => lab.exec.startDetached('false', [], options),
+    }
+    const began = performance.now()
+    await expect(driver(exec).apply({ settings, peers: [] })).rejects.toThrow(
+      /wireguard-go did not start; .*\.log says why/,
+    )
+    // A hundred ms on a machine that has nothing else to do; one that hangs is waited for 8 s.
+    expect(performance.now() - began).toBeLessThan(4000)
+  })
+
   test('without the right to change the network it says so', async () => {
     const unprivileged: Exec = {
       ...lab.exec,

@@ -1,4 +1,5 @@
 import type { Exec, RunResult } from '@postern/host/exec'
+import { isRunning } from '@postern/host/processes'
 import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
 import { parseLinks } from './ip-json.ts'
 import { findTunnel } from './wg.ts'
@@ -74,21 +75,22 @@ async function isStartingUp(options: InterfaceOptions): Promise<boolean> {
 async function startUserspace(options: InterfaceOptions): Promise<void> {
   const log = `${options.dir}/${options.interface}.log`
   const streams = { stdoutFile: log, stderrFile: log, unit: `postern-wireguard-${options.interface}` }
-  await options.exec
+  const pid = await options.exec
     .startDetached('wireguard-go', ['-f', options.interface], streams)
     .catch((error: { code?: string }) => {
       if (error.code !== 'program_missing') throw error
       throw new PartMissingError('The kernel has no WireGuard, and wireguard-go is not installed.')
     })
-  if (!(await answersWithin(options, START_DEADLINE)))
+  if (!(await answersWithin(options, START_DEADLINE, () => isRunning(pid))))
     throw new PartFailedError(`wireguard-go did not start; ${log} says why. It needs /dev/net/tun.`)
 }
 
-async function answersWithin(options: InterfaceOptions, ms: number): Promise<boolean> {
+/** @param isThere the program that would answer; one that has ended is not waited for, as no other change is made meanwhile */
+async function answersWithin(options: InterfaceOptions, ms: number, isThere = () => true): Promise<boolean> {
   const deadline = performance.now() + ms
   for (;;) {
     if ((await findKind(options)) && (await answers(options))) return true
-    if (performance.now() > deadline) return false
+    if (performance.now() > deadline || !isThere()) return false
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }

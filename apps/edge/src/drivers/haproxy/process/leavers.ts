@@ -3,13 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { codeOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
+import { kill } from '@postern/host/processes'
 import { isAnswered } from '@postern/host/socket'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { Read } from '../../../counts/reading.ts'
 import { createSingleFlight } from '../../../single-flight.ts'
 import { readCounts } from '../runtime/counts.ts'
 import { type HaproxySocket, HaproxySocketError, openHaproxySocket } from '../runtime/socket.ts'
-import { kill, listOwnAmong } from './running.ts'
+import { listOwnAmong } from './running.ts'
 
 /**
  * Processes that have handed over and only finish their connections. Each can be asked at a socket that bears its number,

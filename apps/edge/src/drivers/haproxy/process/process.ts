@@ -1,10 +1,11 @@
 import { readFile, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Exec } from '@postern/host/exec'
+import { isRunning, kill } from '@postern/host/processes'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { HaproxySocket } from '../runtime/socket.ts'
 import type { Leavers } from './leavers.ts'
-import { findRunning, kill, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
+import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 
 /** HAProxy does not run as wanted; `message` is for people, `output` is what HAProxy wrote. */
 export class HaproxyStartError extends Error {
@@ -125,7 +126,7 @@ interface Start {
 async function untilAnswering({ paths, socket, mark, parent, old }: Start): Promise<RunningHaproxy> {
   const deadline = Date.now() + START_TIMEOUT
   while (Date.now() < deadline) {
-    const isStarting = isAlive(parent)
+    const isStarting = isRunning(parent)
     const running = await findRunning(socket)
     if (running && running.pid !== old?.pid && running.mark === mark) return running
     if (!isStarting) {
@@ -135,15 +136,6 @@ async function untilAnswering({ paths, socket, mark, parent, old }: Start): Prom
     await delay(10)
   }
   throw new HaproxyStartError(await readFile(paths.output, 'utf8'))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 async function end(pids: readonly number[], config: string): Promise<void> {

@@ -70,12 +70,3 @@ function isTrusted(status: string, owners: ReadonlySet<string>): boolean {
   const field = (name: string) => new RegExp(`^${name}:\\t(\\S+)`, 'm').exec(status)?.[1] ?? ''
   return field('Name') === 'haproxy' && field('State') !== 'Z' && owners.has(field('Uid'))
 }
-
-export function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    // It has ended by itself in between.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
-  }
-}
