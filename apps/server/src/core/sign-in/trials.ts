@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
 import { SIGN_IN } from '@postern/contract/sign-in'
 import type { ProviderCheck, Trial, TrialAccount } from '@postern/contract/trials'
 import * as z from 'zod/mini'
 import { ConflictError, UnavailableError } from '../errors.ts'
-import type { Cookies } from './flow.ts'
+import { digest } from './attempts.ts'
 import type { Notes } from './notes.ts'
 import type { Account, Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
+import { type Cookies, cookieOf } from './steps.ts'
 
 /**
  * Sign-ins by which operators try the provider out. What comes of one is shown to the session of the console that began
@@ -82,17 +82,9 @@ export function createTrials(parts: Parts): Trials {
         begun.delete(oldest)
       const browser = isBound ? digest(secret) : null
       const until = clock() + SECONDS * 1000
-      begun.set(sessionId, {
-        id,
-        nonce,
-        verifier,
-        browser,
-        until,
-        isUsed: false,
-        trial: { state: 'waiting' },
-      })
-      const cookie = `${COOKIE}=${secret}; Path=/; Max-Age=${SECONDS}; HttpOnly; Secure; SameSite=Lax`
-      return { address: address.href, cookie: isBound ? cookie : null }
+      const trial: Trial = { state: 'waiting' }
+      begun.set(sessionId, { id, nonce, verifier, browser, until, isUsed: false, trial })
+      return { address: address.href, cookie: isBound ? cookieOf(COOKIE, secret, SECONDS) : null }
     },
 
     find: (sessionId) => find(sessionId)?.trial ?? { state: 'none' },
@@ -143,8 +135,4 @@ function shownOf({ email, doubt, claims }: Account): TrialAccount {
       value: (typeof value === 'string' ? value : String(JSON.stringify(value))).slice(0, MAX_CLAIM),
     })),
   }
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
 }

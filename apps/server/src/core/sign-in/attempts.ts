@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { SIGN_IN } from '@postern/contract/sign-in'
+import * as z from 'zod/mini'
+import type { Notes } from './notes.ts'
+import { type Identity, identityOf, type Provider } from './provider.ts'
+import { type Cookies, cookieOf, dropCookie } from './steps.ts'
+
+/** Seconds. A visitor may have to look for a password, or wait for a code. */
+const ATTEMPT_SECONDS = 900
+const TICKET_SECONDS = 60
+/** Of one browser at a domain: older ones go, since all of them are sent with each request. */
+const MAX_ATTEMPTS = 5
+
+const Attempt = z.object({ wanted: z.string(), secret: z.string() })
+const State = z.object({
+  domain: z.number(),
+  attempt: z.string(),
+  /** The digest of the secret in the cookie of the browser that began. */
+  browser: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+})
+const Ticket = z.object({
+  id: z.string(),
+  domain: z.number(),
+  attempt: z.string(),
+  browser: z.string(),
+  email: z.string(),
+  isVerified: z.boolean(),
+  at: z.number(),
+})
+
+/** A visitor's way from a domain to the provider and back. The browser carries all of it, sealed. */
+export interface SignInAttempts {
+  /** @throws ProviderError */
+  begin(provider: Provider, domain: number, wish: Wish): Promise<{ to: string; cookies: string[] }>
+  /** What the provider sends a visitor back with. @returns undefined when it is the end of no attempt */
+  findEnd(search: string): AttemptEnd | undefined
+  /** @returns the ticket that the domain gets. @throws ProviderError */
+  redeem(provider: Provider, end: AttemptEnd): Promise<string>
+  /** Takes a ticket for what it says, once, in the browser that began. */
+  arrive(domain: number, ticket: string, cookies: Cookies): Arrival | 'tooOld' | 'otherBrowser'
+}
+
+interface Wish {
+  wanted: string
+  /** Whether the provider shall ask with which account. */
+  asksAccount: boolean
+  cookies: Cookies
+}
+
+interface AttemptEnd extends z.infer<typeof State> {
+  answer: URL
+}
+
+interface Arrival {
+  wanted: string
+  identity: Identity
+  /** When the provider was asked, in seconds. */
+  at: number
+  /** Ends the attempt's cookie. */
+  done: string
+}
+
+interface Parts {
+  clock(): number
+  randomBytes(count: number): Buffer
+  notes: Notes
+  redirectUrl: string
+}
+
+export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }: Parts): SignInAttempts {
+  const takeOnce = createOnce(clock)
+  const token = () => randomBytes(32).toString('base64url')
+  return {
+    async begin(provider, domain, { wanted, asksAccount, cookies }) {
+      const attempt = randomBytes(6).toString('hex')
+      const secret = randomBytes(24).toString('base64url')
+      const question = { nonce: token(), verifier: token() }
+      const content = { domain, attempt, browser: digest(secret), ...question }
+      const state = notes.seal('state', ATTEMPT_SECONDS, content)
+      const { href } = await provider.address({ ...question, state, redirectUrl, asksAccount })
+      const note = notes.seal('attempt', ATTEMPT_SECONDS, { wanted, secret })
+      const cookie = cookieOf(cookieNameOf(attempt), note, ATTEMPT_SECONDS)
+      return { to: href, cookies: [cookie, ...dropOld(cookies)] }
+    },
+    findEnd(search) {
+      const answer = new URL(redirectUrl + search)
+      const state = State.safeParse(notes.open('state', stateOf(answer)))
+      return state.success ? { ...state.data, answer } : undefined
+    },
+    async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }) {
+      const account = await provider.redeem(answer, { state: stateOf(answer), nonce, verifier })
+      const at = Math.floor(clock() / 1000)
+      const content = { id: token(), domain, attempt, browser, at, ...identityOf(account) }
+      return notes.seal('ticket', TICKET_SECONDS, content)
+    },
+    arrive(domain, text, cookies) {
+      const ticket = Ticket.safeParse(notes.open('ticket', text)).data
+      if (ticket?.domain !== domain) return 'tooOld'
+      const { id, attempt, browser, at, email, isVerified } = ticket
+      const name = cookieNameOf(attempt)
+      const begun = Attempt.safeParse(notes.open('attempt', cookies.get(name) ?? '')).data
+      // A ticket of somebody else would sign the visitor in with a strange account.
+      if (!begun || digest(begun.secret) !== browser) return 'otherBrowser'
+      if (!takeOnce(id)) return 'tooOld'
+      return { wanted: begun.wanted, identity: { email, isVerified }, at, done: dropCookie(name) }
+    },
+  }
+}
+
+/** @returns whether a ticket is used for the first time; each is kept until it is too old anyway */
+function createOnce(clock: () => number): (id: string) => boolean {
+  const used = new Map<string, number>()
+  return (id) => {
+    const now = clock()
+    for (const [old, until] of used) if (until <= now) used.delete(old)
+    if (used.has(id)) return false
+    used.set(id, now + TICKET_SECONDS * 1000)
+    return true
+  }
+}
+
+const stateOf = (answer: URL) => answer.searchParams.get('state') ?? ''
+
+const cookieNameOf = (attempt: string) => `${SIGN_IN.cookie}-${attempt}`
+
+function dropOld(cookies: Cookies): string[] {
+  const attempts = [...cookies.keys()].filter((name) => name.startsWith(cookieNameOf('')))
+  return attempts.slice(0, Math.max(0, attempts.length + 1 - MAX_ATTEMPTS)).map(dropCookie)
+}
+
+export function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
