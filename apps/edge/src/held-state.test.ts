@@ -18,8 +18,7 @@ const good = makeState({
     'peers:0': 'p',
     'routes:0': 'r',
     'ports:0': 't',
-    'certificate:1': 'c1',
-    'certificate:2': 'c2',
+    'certificates:0': 'c1',
   },
   peers: [makePeer(1), makePeer(2)],
   routes: [makeRoute(1), makeRoute(2), makeRoute(3)],
@@ -34,7 +33,7 @@ test('keeps the sections that the server did not send, and drops the ones it no 
     makeState({
       routes: [makeRoute(3), makeRoute(300), makeRoute(500)],
       ports: [makePortRoute(4), makePortRoute(301)],
-      certificates: [makeCertificate(1), makeCertificate(2)],
+      certificates: [makeCertificate(1), makeCertificate(20)],
     }),
   )
   const { settings } = held.hashes
@@ -45,10 +44,10 @@ test('keeps the sections that the server did not send, and drops the ones it no 
       'routes:0': 'new',
       'routes:1': 'r1',
       'ports:1': 't1',
-      'certificate:2': 'c2',
-      'certificate:3': 'c3',
+      'certificates:1': 'c1',
+      'certificates:2': 'c1',
     } as StateAnswer['hashes'],
-    sections: { ...nothing, routes: [makeRoute(4), makeRoute(5)], certificates: [makeCertificate(3)] },
+    sections: { ...nothing, routes: [makeRoute(4), makeRoute(5)], certificates: [makeCertificate(33)] },
   }
   const { state } = readAnswer(next, held, held.hashes)
   expect(state.revision).toBe(8)
@@ -56,7 +55,7 @@ test('keeps the sections that the server did not send, and drops the ones it no 
   expect(rowsOf(state.sections.routes).map(({ id }) => id)).toEqual([4, 5, 300])
   expect(rowsOf(state.sections.ports)).toEqual([makePortRoute(301)])
   expect(state.sections.routes.get('routes:1')).toBe(held.sections.routes.get('routes:1'))
-  expect(state.certificates.map((certificate) => certificate.id)).toEqual([2, 3])
+  expect(state.certificates.map((certificate) => certificate.id)).toEqual([20, 33])
 })
 
 test('a row that is sent again as it was stays the same object', () => {
@@ -75,11 +74,26 @@ test('a row that is sent again as it was stays the same object', () => {
 })
 
 test('of what could not be read a certificate stays as it was, and a route is left out', () => {
-  const held = holdState(makeState({ routes: [makeRoute(3)], certificates: [makeCertificate(1)] }))
-  const hashes = { ...held.hashes, 'routes:0': '', 'certificate:1': '' }
-  const { state } = readAnswer({ revision: 8, hashes, sections: nothing }, held, held.hashes)
+  const certificates = [makeCertificate(1), makeCertificate(2)]
+  const held = holdState(makeState({ routes: [makeRoute(3)], certificates }))
+  const sections = {
+    ...nothing,
+    routes: [{ ...makeRoute(3), path: '' }],
+    certificates: [
+      { ...makeCertificate(1), chain: 5 },
+      { ...makeCertificate(3), chain: 5 },
+    ],
+  }
+  const hashes = { ...held.hashes, 'routes:0': 'r2', 'certificates:0': 'c2' }
+  const { state, problems } = readAnswer({ revision: 8, hashes, sections }, held, held.hashes)
   expect(rowsOf(state.sections.routes)).toEqual([])
   expect(state.certificates).toEqual([makeCertificate(1)])
+  expect(state.hashes).toMatchObject({ 'routes:0': '', 'certificates:0': '' })
+  expect(problems.map(({ scope }) => scope)).toEqual([
+    { kind: 'service', id: 3 },
+    { kind: 'certificate', id: 1 },
+    { kind: 'certificate', id: 3 },
+  ])
 })
 
 test('an answer that does not make a whole state is refused', () => {
@@ -94,8 +108,8 @@ test('an answer that does not make a whole state is refused', () => {
     expect(() => readAnswer(same, known, {})).toThrow('left out the section settings')
   const newer = { ...same, hashes: { ...held.hashes, 'routes:0': 'newer' } }
   expect(() => read(newer)).toThrow('left out the section routes:0')
-  const other = { ...same, hashes: { ...held.hashes, 'certificate:9': 'x' } }
-  expect(() => read(other)).toThrow('left out the section certificate:9')
+  const other = { ...same, hashes: { ...held.hashes, 'certificates:9': 'x' } }
+  expect(() => read(other)).toThrow('left out the section certificates:9')
   const { settings: _, ...unnamed } = held.hashes
   expect(() => read({ ...same, hashes: unnamed })).toThrow('left out the section settings')
   const stray = { ...same, sections: { ...nothing, routes: [makeRoute(201)] } }
@@ -121,7 +135,7 @@ test('one bad row is left out as its own problem, and its section will be asked 
     'peers:0': '',
     'routes:0': '',
     'ports:0': '',
-    'certificate:1': '',
+    'certificates:0': '',
   })
   expect(problems.map((problem) => problem.scope)).toEqual([
     { kind: 'node', id: 2 },

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   Challenge,
+  certificatesSectionOf,
   challengesSectionOf,
   type DesiredState,
   EdgeCertificate,
@@ -52,8 +53,8 @@ export const KINDS = {
   certificates: {
     row: EdgeCertificate,
     id: 'id',
-    prefix: 'certificate:',
-    sectionOf: (id: number) => `certificate:${id}`,
+    prefix: 'certificates:',
+    sectionOf: certificatesSectionOf,
     scope: 'certificate',
     keepsUnread: true,
   },
@@ -164,8 +165,7 @@ function readKind(
     if (!name.startsWith(kind.prefix)) continue
     const before = held?.get(name)
     const rows = changed.get(name) ?? []
-    if (rows.length === 0 && before && (hash === '' ? kind.keepsUnread : isStillKnown(name, reading)))
-      merged.set(name, before)
+    if (rows.length === 0 && before && hash !== '' && isStillKnown(name, reading)) merged.set(name, before)
     else if (rows.length > 0) merged.set(name, isSameList(before, rows) ? before : rows)
     else if (hash !== '') throw leftOut(name)
   }
@@ -189,11 +189,12 @@ function readRows(
     const old = before.get(name) ?? new Map(held?.get(name)?.map((row) => [Reflect.get(row, kind.id), row]))
     before.set(name, old)
     const same = old.get(id)
-    const row = same && isDeepStrictEqual(same, raw) ? same : kind.row.safeParse(raw).data
+    const read = same && isDeepStrictEqual(same, raw) ? same : kind.row.safeParse(raw).data
+    const row = read ?? (kind.keepsUnread && same)
     const section = rows.get(name) ?? []
     rows.set(name, section)
     if (row) section.push(row)
-    else {
+    if (!read) {
       hashes[name] = ''
       const { scope } = kind
       problems.push({ scope: scope === 'edge' ? { kind: scope } : { kind: scope, id }, message: UNKNOWN })

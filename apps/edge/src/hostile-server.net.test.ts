@@ -179,7 +179,7 @@ function answerWith(revision: number, parts: Partial<DesiredState>): void {
   const { settings, peers, routes, certificates } = { ...good, ...parts }
   const names = [
     'settings',
-    'certificate:0',
+    'certificates:0',
     ...(peers.length > 0 ? ['peers:0'] : []),
     ...(routes.length > 0 ? ['routes:0'] : []),
   ]

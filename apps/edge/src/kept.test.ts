@@ -244,7 +244,7 @@ function answerOf(
   for (const row of whole.ports) note(`ports:${part(row.id)}`, row)
   for (const row of whole.signIns) note(`sign-in:${part(row.id)}`, row)
   for (const row of whole.challenges) note(`challenges:${part(row.id)}`, row)
-  for (const row of whole.certificates) note(`certificate:${row.id}`, row)
+  for (const row of whole.certificates) note(`certificates:${Math.floor(row.id / 16)}`, row)
   const isNew = (name: string) => known[name] !== hashes[name]
   const sections: StateAnswer['sections'] = {
     peers: structuredClone(whole.peers.filter((row: Peer) => isNew(`peers:${part(row.nodeId)}`))),
@@ -252,7 +252,9 @@ function answerOf(
     ports: structuredClone(whole.ports.filter((row) => isNew(`ports:${part(row.id)}`))),
     signIns: structuredClone(whole.signIns.filter((row) => isNew(`sign-in:${part(row.id)}`))),
     challenges: structuredClone(whole.challenges.filter((row) => isNew(`challenges:${part(row.id)}`))),
-    certificates: structuredClone(whole.certificates.filter((row) => isNew(`certificate:${row.id}`))),
+    certificates: structuredClone(
+      whole.certificates.filter((row) => isNew(`certificates:${Math.floor(row.id / 16)}`)),
+    ),
   }
   if (isNew('settings')) sections.settings = whole.settings
   return { revision, hashes, sections }

@@ -148,7 +148,7 @@ async function makeAnother(state: DesiredState): Promise<DesiredState> {
     routes: [moved, makeRoute(2, { allowedIps: ['192.0.2.0/24'] })],
     ports: [udp],
     certificates: [...state.certificates, await makeRealCertificate(5, ['s2.example.com'])],
-    hashes: { ...state.hashes, 'peers:0': 'p2', 'routes:0': 'r2', 'ports:0': 't2', 'certificate:5': 'c5' },
+    hashes: { ...state.hashes, 'peers:0': 'p2', 'routes:0': 'r2', 'ports:0': 't2', 'certificates:0': 'c2' },
   }
 }
 

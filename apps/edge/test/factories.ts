@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import {
   type Challenge,
+  certificatesSectionOf,
   challengesSectionOf,
   type DesiredState,
   type EdgeCertificate,
@@ -67,7 +68,7 @@ export function makeState(changes: Partial<DesiredState> = {}): DesiredState {
   const signIns = changes.signIns?.map(({ id }) => [signInsSectionOf(id), 'l1']) ?? []
   const peers = changes.peers?.map(({ nodeId }) => [peersSectionOf(nodeId), 'p1']) ?? []
   const challenges = changes.challenges?.map(({ id }) => [challengesSectionOf(id), 'a1']) ?? []
-  const ids = certificates.map(({ id }) => [`certificate:${id}`, `c${id}`])
+  const ids = certificates.map(({ id }) => [certificatesSectionOf(id), 'c1'])
   return {
     revision: 7,
     hashes: {

@@ -173,11 +173,16 @@ export function challengesSectionOf(id: number): string {
   return `challenges:${partOf(id)}`
 }
 
+/** Fewer: each is some thousand bytes. */
+export function certificatesSectionOf(id: number): string {
+  return `certificates:${Math.floor(id / 16)}`
+}
+
 const partOf = (id: number) => Math.floor(id / 200)
 
 /**
  * Section name → hash of its content. Names: `settings`, `peers:<part>`, `routes:<part>`, `ports:<part>`,
- * `sign-in:<part>`, `challenges:<part>`, `certificate:<id>`; a part without rows has none. A hash is the server's mark
+ * `sign-in:<part>`, `challenges:<part>`, `certificates:<part>`; a part without rows has none. A hash is the server's mark
  * for one content: the edge keeps it and sends it back, and never computes one.
  */
 export const SectionHashes = z.record(z.string(), z.string())

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import {
+  certificatesSectionOf,
   challengesSectionOf,
   type DesiredState,
   peersSectionOf,
@@ -132,7 +133,7 @@ function answerTo(state: DesiredState, known: Record<string, string>) {
       ports: state.ports.filter(({ id }) => changed(portsSectionOf(id))),
       signIns: state.signIns.filter(({ id }) => changed(signInsSectionOf(id))),
       challenges: state.challenges.filter(({ id }) => changed(challengesSectionOf(id))),
-      certificates: state.certificates.filter(({ id }) => changed(`certificate:${id}`)),
+      certificates: state.certificates.filter(({ id }) => changed(certificatesSectionOf(id))),
     },
   }
 }

@@ -61,18 +61,14 @@ async function answerOf(
     hashes[name] = hash
     return known[name] !== hash
   }
-  const textsOf = (sections: TextSections) =>
-    [...sections.hashes()]
-      .filter(([name, hash]) => differs(name, hash))
-      .map(([name]) => sections.textOf(name))
+  const changed = (sections: TextSections) =>
+    [...sections.hashes()].filter(([name, hash]) => differs(name, hash)).map(([name]) => name)
   const { peers, routes, ports, signIns, challenges } = rows
   const texts = Object.entries({ peers, routes, ports, signIns, challenges }).flatMap(([name, sections]) => [
-    ...listOf(name, textsOf(sections)),
+    ...listOf(name, changed(sections).map(sections.textOf)),
     ',',
   ])
-  const certificates = [...rows.certificates].flatMap(([id, hash]) =>
-    differs(`certificate:${id}`, hash) ? [id] : [],
-  )
+  const certificates = changed(rows.certificates).flatMap(rows.certificates.idsOf)
   const ownSettings = known.settings === hashes.settings ? '' : `"settings":${settings},`
   return [
     `{"revision":${rows.revision},"hashes":${JSON.stringify(hashes)},"sections":{${ownSettings}`,

@@ -1,5 +1,6 @@
 import {
   type Challenge,
+  certificatesSectionOf,
   challengesSectionOf,
   peersSectionOf,
   portsSectionOf,
@@ -28,8 +29,8 @@ export interface StatedRows {
   challenges: TextSections
   /** All of them, also those that have nothing to send yet. */
   certificateIds: Set<number>
-  /** The hash of each that can be sent. */
-  certificates: Map<number, string>
+  /** Those that can be sent: the hash of each in place of its text. */
+  certificates: TextSections
 }
 
 export interface StatedParts {
@@ -48,7 +49,7 @@ export function createStatedRows(): StatedRows {
     signIns: createTextSections(signInsSectionOf),
     challenges: createTextSections(challengesSectionOf),
     certificateIds: new Set(),
-    certificates: new Map(),
+    certificates: createTextSections(certificatesSectionOf),
   }
 }
 
@@ -150,7 +151,7 @@ async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise
       .execute()
     for (const { id, domain_id, chain, private_key } of changed) {
       rows.certificateIds.add(id)
-      if (chain === null || private_key === null) rows.certificates.delete(id)
+      if (chain === null || private_key === null) rows.certificates.remove(id)
       else rows.certificates.set(id, hashOf([domain_id, chain, private_key].join(':')))
     }
   }
@@ -217,7 +218,7 @@ async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void
   })
   await dropFrom(tx, 'certificates', certificateIds.size, certificateIds, (id) => {
     certificateIds.delete(id)
-    rows.certificates.delete(id)
+    rows.certificates.remove(id)
   })
 }
 

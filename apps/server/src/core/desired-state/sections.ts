@@ -8,6 +8,8 @@ export interface TextSections {
   size(): number
   /** By name; a section without rows is not there. */
   hashes(): ReadonlyMap<string, string>
+  /** The ids of the rows of a section, in order. */
+  idsOf(name: string): number[]
   /** The rows of a section as a JSON list without its brackets. */
   textOf(name: string): string
 }
@@ -18,9 +20,9 @@ export function createTextSections(nameOf: (id: number) => string): TextSections
   const hashes = new Map<string, string>()
   const stale = new Set<string>()
   // Always in one order, so that the same rows have the same hash however they came to be.
+  const idsOf = (name: string) => [...(members.get(name) ?? [])].sort((a, b) => a - b)
   const textOf = (name: string) =>
-    [...(members.get(name) ?? [])]
-      .sort((a, b) => a - b)
+    idsOf(name)
       .map((id) => texts.get(id))
       .join(',')
   return {
@@ -48,6 +50,7 @@ export function createTextSections(nameOf: (id: number) => string): TextSections
       stale.clear()
       return hashes
     },
+    idsOf,
     textOf,
   }
 }
