@@ -23,7 +23,7 @@ export interface ParsedLog {
 export const BLOCKED = 'the IP list of the service does not allow this address'
 
 /** What kept the proxy from giving the service's answer, by our own reason or HAProxy's two letters. */
-const REASONS: Record<string, string> = {
+export const REASONS: Readonly<Record<string, string>> = {
   request: 'the request is malformed',
   large: 'the head of the request is larger than 30 kB',
   path: 'the path can be read in more than one way',

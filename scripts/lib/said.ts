@@ -1,0 +1,66 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAst } from 'rolldown/parseAst'
+
+/** A node of the syntax tree, of which only some kinds matter. */
+interface Node {
+  type: string
+  [key: string]: unknown
+}
+
+/** Three words or more, in one line, that begin like a sentence, or with a value and its verb. */
+const SENTENCE =
+  /^([A-Z]|… (is|has|does|did|needs|answered|refused|cannot|belongs|knows|gave|must|resolves) ).*[a-z…)] [\w…'(].* \S+$/
+
+/** What the programs below these folders say in sentences, with `…` for each value. Lines of the log are not among it. */
+export function collectSentences(root: string, folders: readonly string[]): Set<string> {
+  const files = folders
+    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
+    .filter((file) => !file.endsWith('.test.ts'))
+  const found = new Set<string>()
+  for (const file of files) {
+    // The parser's own type has no index signature.
+    const program = parseAst(readFileSync(join(root, file), 'utf8'), { lang: 'ts' }) as unknown as Node
+    visit(program, found)
+  }
+  return found
+}
+
+function visit(node: Node, found: Set<string>): void {
+  if (isLogCall(node)) return
+  const text = textOf(node)
+  if (text !== undefined) {
+    if (SENTENCE.test(text)) found.add(text.trim())
+    return
+  }
+  for (const value of Object.values(node))
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, found)
+}
+
+/** What is said by a literal, a template, or several of them one after the other. */
+function textOf(node: Node): string | undefined {
+  if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : undefined
+  if (node.type === 'TemplateLiteral') {
+    const parts = node.quasis as { value: { cooked: string } }[]
+    return parts.map(({ value }) => value.cooked).join('…')
+  }
+  if (node.type !== 'BinaryExpression' || node.operator !== '+') return undefined
+  const [left, right] = [node.left, node.right].map((side) => (isNode(side) ? textOf(side) : undefined))
+  return left === undefined || right === undefined ? undefined : left + right
+}
+
+function isLogCall(node: Node): boolean {
+  if (node.type !== 'CallExpression' || !isNode(node.callee)) return false
+  const { object, property } = node.callee
+  return (
+    isNode(object) && isNode(property) && /log$/i.test(String(nameOf(object))) && property.name !== 'push'
+  )
+}
+
+function nameOf(node: Node): unknown {
+  return node.type === 'MemberExpression' && isNode(node.property) ? node.property.name : node.name
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value
+}
