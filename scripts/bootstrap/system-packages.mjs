@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { withoutStartingServices } from './quiet-services.mjs'
 import { attempt, reasonIn, StepError, say } from './step.mjs'
 
-/** For each set, programs and the Debian packages that provide them. */
+/** For each set, programs, or files of libraries, and the Debian packages that provide them. */
 const SETS = {
   runtime: {
     haproxy: 'haproxy',
@@ -38,7 +38,15 @@ const SETS = {
     sshd: 'openssh-server',
     ssh: 'openssh-client',
   },
-  deploy: { buildah: 'buildah', crun: 'crun', debootstrap: 'debootstrap' },
+  deploy: {
+    buildah: 'buildah',
+    crun: 'crun',
+    debootstrap: 'debootstrap',
+    go: 'golang-go',
+    // What renders a Helm chart has these functions and this writer.
+    '/usr/share/gocode/src/github.com/Masterminds/sprig': 'golang-github-masterminds-sprig-dev',
+    '/usr/share/gocode/src/github.com/ghodss/yaml': 'golang-github-ghodss-yaml-dev',
+  },
 }
 
 /** Packages whose programs Debian would start, and the services that they are. */
@@ -56,6 +64,7 @@ const SERVICES = {
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`
 
 export function hasProgram(name, path = PATH) {
+  if (name.startsWith('/')) return existsSync(name)
   return path.split(':').some((folder) => {
     try {
       const file = join(folder, name)
