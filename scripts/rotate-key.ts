@@ -1,48 +1,9 @@
 import { readFlags } from '@postern/host/flags'
-import { releaseLock, takeLock } from '@postern/host/lock'
-import { CommandError, runArgv, runCommand } from './lib/command.ts'
-import { type Environment, environmentOf } from './lib/environment.ts'
-import { type Installation, prepareInstallation } from './lib/installation.ts'
-import { observeMachine } from './lib/machine.ts'
-import { openProgramView } from './lib/program-view.ts'
-import { assertNoServer } from './lib/running.ts'
-import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './lib/systemd.ts'
+import { runCommand } from './lib/command.ts'
+import { rotateKey } from './lib/rotate-key.ts'
 
-/** Thousands of nodes and certificates take a few seconds. */
-const PATIENCE = 300_000
-
-/** `npm run rotate-key`: seals all secrets of the database with a new `secret.key`, while the server is stopped. */
-async function rotateKey(own: Environment, args: readonly string[]): Promise<number> {
+/** `npm run rotate-key` */
+await runCommand((args) => {
   readFlags([], args)
-  const { isRoot } = observeMachine()
-  const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
-  const { paths } = installation
-  if ((await listActiveUnits()).includes(SERVER_UNIT))
-    throw new CommandError('stop the server first: systemctl stop postern-server (traffic goes on)')
-  if (takeLock(paths.starterPid))
-    throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic goes on)')
-  try {
-    await assertNoServer(paths.serverSocket)
-    return await runRotation(installation)
-  } finally {
-    releaseLock(paths.starterPid)
-  }
-}
-
-/** As the server's user: nothing that user puts into its directory can lead root astray. */
-async function runRotation(installation: Installation): Promise<number> {
-  const { environment, machine } = installation
-  const view = await openProgramView(installation)
-  const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/src/rotate-key.ts`]
-  const options = { timeoutMs: PATIENCE, env: environmentOf('server', environment, machine) }
-  try {
-    const done = await runArgv([...view.enter, ...main], options)
-    process.stdout.write(done.stdout)
-    process.stderr.write(done.stderr)
-    return done.code === 0 ? 0 : 1
-  } finally {
-    view.close()
-  }
-}
-
-await runCommand((args) => rotateKey(process.env, args))
+  return rotateKey(process.env)
+})

@@ -38,11 +38,13 @@ const SETS = {
     sshd: 'openssh-server',
     ssh: 'openssh-client',
   },
+  package: { 'dpkg-deb': 'dpkg', strip: 'binutils' },
   deploy: {
     buildah: 'buildah',
     crun: 'crun',
     debootstrap: 'debootstrap',
     go: 'golang-go',
+    lintian: 'lintian',
     // What renders a Helm chart has these functions and this writer.
     '/usr/share/gocode/src/github.com/Masterminds/sprig': 'golang-github-masterminds-sprig-dev',
     '/usr/share/gocode/src/github.com/ghodss/yaml': 'golang-github-ghodss-yaml-dev',

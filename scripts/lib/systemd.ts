@@ -8,6 +8,9 @@ export const SERVER_UNIT = 'postern-server.service'
 const EDGE_UNIT = 'postern-edge.service'
 export const UNITS = [SERVER_UNIT, EDGE_UNIT] as const
 
+/** Where units are that no package brought. They hide those of the same name that one did. */
+export const OWN_UNIT_DIR = '/etc/systemd/system'
+
 /** The units' settings. */
 export const SETTINGS_FILE = '/etc/postern/environment'
 
@@ -25,14 +28,18 @@ export async function listActiveUnits(): Promise<string[]> {
   return UNITS.filter((_, index) => !/^(inactive|failed|unknown)$/m.test(states[index]?.stdout ?? ''))
 }
 
+/** What the edge said of the data plane when it came up; empty when it does not run. */
+export const readEdgeStatus = async () =>
+  (await must('systemctl', ['show', '--property=StatusText', '--value', EDGE_UNIT])).trim()
+
 /**
  * Restarts the edge and waits until it has applied everything, or says which part failed.
  * @throws CommandError when it does not come up; systemd keeps trying
  */
 export async function restartEdgeUnit(): Promise<DataPlane | null> {
   const restarted = await run('systemctl', ['restart', EDGE_UNIT], { timeoutMs: 60_000 }).catch(orTooLate)
-  const said = await must('systemctl', ['show', '--property=StatusText', '--value', EDGE_UNIT])
-  if (restarted?.code !== 0 || said.trim() === '')
+  const said = await readEdgeStatus()
+  if (restarted?.code !== 0 || said === '')
     throw new CommandError('the edge does not start: see journalctl -u postern-edge')
   return parseEdgeReady(JSON.parse(said))
 }

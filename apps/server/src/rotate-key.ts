@@ -4,7 +4,7 @@ import { rotateSecretKey } from './core/secrets/key-rotation.ts'
 import { openDatabase } from './db/open.ts'
 import { observeNetwork } from './network.ts'
 
-/** `npm run rotate-key` runs it as the server's user, while no server does. */
+/** `npm run rotate-key`, and the package, run it as the server's user, while no server does. */
 async function main(): Promise<void> {
   process.umask(0o077)
   const { database, secretKey } = readConfig(observeNetwork()).paths

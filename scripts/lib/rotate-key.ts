@@ -1,0 +1,44 @@
+import { releaseLock, takeLock } from '@postern/host/lock'
+import { CommandError, runArgv } from './command.ts'
+import { type Environment, environmentOf } from './environment.ts'
+import { type Installation, prepareInstallation } from './installation.ts'
+import { observeMachine } from './machine.ts'
+import { openProgramView } from './program-view.ts'
+import { assertNoServer } from './running.ts'
+import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './systemd.ts'
+
+/** Thousands of nodes and certificates take a few seconds. */
+const PATIENCE = 300_000
+
+/** Seals all secrets of the database with a new `secret.key`, while the server is stopped. */
+export async function rotateKey(own: Environment): Promise<number> {
+  const { isRoot } = observeMachine()
+  const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
+  const { paths } = installation
+  if ((await listActiveUnits()).includes(SERVER_UNIT))
+    throw new CommandError('stop the server first: systemctl stop postern-server (traffic goes on)')
+  if (takeLock(paths.starterPid))
+    throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic goes on)')
+  try {
+    await assertNoServer(paths.serverSocket)
+    return await runRotation(installation)
+  } finally {
+    releaseLock(paths.starterPid)
+  }
+}
+
+/** As the server's user: nothing that user puts into its directory can lead root astray. */
+async function runRotation(installation: Installation): Promise<number> {
+  const { environment, machine } = installation
+  const view = await openProgramView(installation)
+  const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/rotate-key.mjs`]
+  const options = { timeoutMs: PATIENCE, env: environmentOf('server', environment, machine) }
+  try {
+    const done = await runArgv([...view.enter, ...main], options)
+    process.stdout.write(done.stdout)
+    process.stderr.write(done.stderr)
+    return done.code === 0 ? 0 : 1
+  } finally {
+    view.close()
+  }
+}
