@@ -6,6 +6,7 @@ import { runCommand } from './lib/command.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
 import { readPackageVersion } from './lib/package-version.ts'
 import { makePackages } from './package/packages.ts'
+import { listSizes } from './package/sizes.ts'
 
 /** `npm run package`: writes the Debian packages and the agents with Node inside into `dist/`, and says their sizes. */
 async function packageAll(environment: Environment): Promise<number> {
@@ -17,9 +18,12 @@ async function packageAll(environment: Environment): Promise<number> {
     compression: 'xz',
     environment,
   })
-  for (const file of made)
-    process.stdout.write(`${(statSync(file).size / 1e6).toFixed(1).padStart(6)} MB  ${file}\n`)
-  return 0
+  const sizes = listSizes(made, version)
+  for (const { file, size, limit } of sizes)
+    process.stdout.write(
+      `${size.toFixed(1).padStart(6)} MB  ${file}${size > limit ? `  more than ${limit} MB` : ''}\n`,
+    )
+  return sizes.every(({ size, limit }) => size <= limit) ? 0 : 1
 }
 
 /** The time that the packages bear: as asked for, or that of the last commit. */
