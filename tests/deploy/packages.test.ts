@@ -153,6 +153,14 @@ test('installing the server makes its users and starts nothing, and it says what
   expect(other).toMatchObject({ code: 1, stderr: 'postern: root is required: use sudo\n' })
   const misplaced = await server.run('env', 'POSTERN_HTTP_PORT=81', 'postern-server', 'start')
   expect(misplaced.stderr).toContain('put POSTERN_HTTP_PORT into /etc/postern/environment')
+  const own = '/etc/systemd/system/postern-edge.service'
+  await server.must('touch', own)
+  const hidden = await server.run('postern-server', 'start')
+  expect(hidden).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^postern: \S+postern-edge.service of .* remove/),
+  })
+  await server.must('rm', own)
 })
 
 test('postern-server start brings the console up, and shows the first password on the screen only', async () => {
