@@ -209,6 +209,8 @@ describe('the service card', () => {
     await row(page, 'mute').getByText('Live').waitFor()
     edge.sendTrouble(service.id, 'refused')
     await row(page, 'mute').getByText('Not answering').waitFor()
+    const help = row(page, 'mute').getByRole('link', { name: 'What to do' })
+    await expect(help).toHaveAttribute('href', '/docs/troubleshooting#service-unanswered')
     await row(page, 'mute').getByText('The service refused the connection.').waitFor()
     await visit.expectAccessible()
     edge.sendTrouble(service.id, 'only-tls')

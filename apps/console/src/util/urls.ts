@@ -26,6 +26,7 @@ export const serverUrls = {
   trustRoot: () => '/docs/certificates#trust-the-root',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  whatToDo: (phase: Service['state']['phase']) => `/docs/troubleshooting#service-${phase}`,
   installer: (publicUrl: string) => `${publicUrl}/install/agent.sh`,
 } as const
 

@@ -3,6 +3,7 @@ import { Check, CircleAlert, Power, ServerOff, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
 import { RelativeTime } from '../../ui/Figures.tsx'
 import { INSIDE_ROW } from '../../ui/row-events.ts'
+import { serverUrls } from '../../util/urls.ts'
 import './ServiceFacts.css'
 
 interface AccessProps {
@@ -51,7 +52,10 @@ export function ServiceState({
       {enabled && state.note && <p className="why">{state.note}</p>}
       {problem && (
         <p className={`why ${tone}`}>
-          {state.lastSeen ? <LastSeen nodeName={nodeName} time={state.lastSeen} /> : problem}
+          {state.lastSeen ? <LastSeen nodeName={nodeName} time={state.lastSeen} /> : problem}{' '}
+          <a href={serverUrls.whatToDo(state.phase)} target="_blank" rel="noreferrer" {...INSIDE_ROW}>
+            What to do
+          </a>
         </p>
       )}
     </>
