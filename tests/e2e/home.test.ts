@@ -67,7 +67,7 @@ it('says afterwards what matters, and turns by itself', async () => {
   await expect(tile('Nodes')).toHaveText('Nodes1 onlineNothing else')
   await expect(tile('Services')).toHaveText('Services1 liveNothing else')
   await expect(tile('Certificates')).toHaveText('Certificates0 end soonAll are renewed in time')
-  await attention().getByText('Nothing needs you.').waitFor()
+  await attention().getByText('Nothing needs your attention.').waitFor()
   const service = await site.api.publish(nodeId, { name: 'shop', domain: 'shop.example.com' })
   const message = 'The name shop.lan cannot be resolved'
   await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
@@ -77,7 +77,7 @@ it('says afterwards what matters, and turns by itself', async () => {
   await page.getByRole('heading', { name: 'workshop' }).waitFor()
   await page.goBack()
   await edge.setProblems([])
-  await attention().getByText('Nothing needs you.').waitFor()
+  await attention().getByText('Nothing needs your attention.').waitFor()
   edge.sendPeers([{ ...onlinePeer(nodeId), latestHandshake: Date.now() - 600_000 }])
   await expect(tile('Services')).toHaveText('Services0 live2 with their node offline')
   edge.sendPeers([onlinePeer(nodeId)])

@@ -106,10 +106,12 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/nodes/${one.id}`)
 
-  // A service opens its log; its address is one arrow away.
+  // A service opens its log; its address is one arrow away, and what to do about its state the next.
   await link('shop').focus()
   await page.keyboard.press('ArrowRight')
   await expectFocus(rowOf(page, 'shop').getByRole('link').nth(1))
+  await page.keyboard.press('ArrowRight')
+  await expectFocus(rowOf(page, 'shop').getByRole('link', { name: 'What to do' }))
   await page.keyboard.press('ArrowRight')
   await expectFocus(page.getByRole('button', { name: 'Actions for shop' }))
   await page.keyboard.press('Shift+Tab')
@@ -252,7 +254,7 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
   await page.waitForURL(`**/nodes/${node.id}/http/*/logs`)
   await page.getByRole('heading', { level: 1, name: 'pal', exact: true }).waitFor()
   await open('pal-e.ex')
-  await palette.getByRole('group', { name: 'Domains' }).getByRole('option').click()
+  await palette.getByRole('option', { name: 'pal-e.example.com' }).click()
   await page.waitForURL('**/domains?search=pal-e.example.com')
 
   await open('no such thing')

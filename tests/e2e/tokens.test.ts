@@ -272,7 +272,7 @@ describe('adding a token', () => {
   it('shows what only the server knows under its field or above the form, and loses nothing', async () => {
     const node = await createNode('site')
     const visit = await open(node)
-    visit.forgive(/Failed to load resource|The token was not made/)
+    visit.forgive(/Failed to load resource|The token could not be created/)
     const { page } = visit
     const form = await openForm(page)
     await form.getByLabel(label('Name')).fill('patient')

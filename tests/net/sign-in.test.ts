@@ -209,7 +209,7 @@ test('the console asks for a sign-in of its own, and leaves agents and its own h
     expect(JSON.parse(await answer(open))).toMatchObject({ code: 'unauthenticated' })
   // Whoever is taken off the list meanwhile is out of the open page, too.
   await api.call('PATCH', `/api/domains/${id}`, { allowedEmails: [] })
-  await page.getByText('You may not come in with this account').waitFor()
+  await page.getByText('This account has no access').waitFor()
   await demand(null, false)
   expect(await answer('https://203.0.113.1/api/nodes')).toContain('unauthenticated')
   await page.context().close()

@@ -44,7 +44,7 @@ function TokenForm({
     values: NEW_TOKEN,
     checks: 'onChange',
     draft: { of: { form: 'token', node }, values: draft },
-    failure: 'The token was not made',
+    failure: 'The token could not be created',
     async send(body) {
       onCreated(await api.call(endpoints.createToken, { params: { nodeId: node.id }, body }))
       void refreshTokens(queries)

@@ -217,7 +217,7 @@ describe('a visitor', () => {
     await signIn(browser)
     const answer = await browser.open('/.postern/sign-in?to=%2Fx')
     expect(answer.statusCode).toBe(403)
-    expect(answer.body).toContain('does not let you in yet')
+    expect(answer.body).toContain('is still letting you in')
     now += 60_000
     expect((await browser.open('/.postern/sign-in?to=%2Fx')).statusCode).toBe(302)
   })

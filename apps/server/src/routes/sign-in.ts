@@ -67,7 +67,7 @@ function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: numbe
         status: 200,
         title: 'The test is over',
         text: [
-          'What came of it is in the console. You can close this page. You are signed in nowhere by it.',
+          'The result is in the console. You can close this page: the test has not signed you in anywhere.',
         ],
       }
     case 'out':
@@ -82,10 +82,10 @@ function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: numbe
     case 'refused': {
       const { email, isVerified } = step.identity
       const unsure = 'Its provider does not confirm that this address belongs to you.'
-      const unlisted = 'This account may not come in. Ask whoever runs the service, or use another account.'
+      const unlisted = 'Ask whoever runs the service for access, or use another account.'
       return {
         status: 403,
-        title: 'You may not come in with this account',
+        title: 'This account has no access',
         text: [`You signed in to *${step.domain}* as *${email}*.`, isVerified ? unlisted : unsure],
         link: { to: step.again, text: 'Use another account' },
       }

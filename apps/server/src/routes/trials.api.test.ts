@@ -113,7 +113,7 @@ describe('a trial', () => {
     expect(await result()).toEqual({ state: 'waiting' })
     const page = await open(await passProvider(address, 'ann'), { cookie })
     expect(page.statusCode).toBe(200)
-    expect(page.body).toContain('What came of it is in the console')
+    expect(page.body).toContain('The result is in the console')
     const { state, account } = await result()
     expect(state).toBe('done')
     expect(account).toMatchObject({ email: 'ann@example.com', doubt: null })

@@ -46,9 +46,9 @@ test('routes lead to the tunnel and to what gateways have, once each, in one spe
 })
 
 test.each<[string, Partial<Peer>, string]>([
-  ['an address outside', { address4: '10.65.0.2' }, 'Its address is outside of the tunnel.'],
-  ['the address of the edge', { address4: '10.64.3.1' }, 'Its address is outside of the tunnel.'],
-  ['an address that is none', { address4: '10.64.0.999' }, 'Its address is outside of the tunnel.'],
+  ['an address outside', { address4: '10.65.0.2' }, 'Its address is outside the tunnel network.'],
+  ['the address of the edge', { address4: '10.64.3.1' }, 'Its address is outside the tunnel network.'],
+  ['an address that is none', { address4: '10.64.0.999' }, 'Its address is outside the tunnel network.'],
   [
     'the key of the edge',
     { publicKey: keyOf('O') },
@@ -69,14 +69,14 @@ test.each<[string, Partial<Peer>, string]>([
 })
 
 test.each([
-  ['10.64.9.0/24', 'it meets the tunnel'],
-  ['0.0.0.0/0', 'it meets loopback, link-local, multicast or reserved addresses'],
-  ['::1/128', 'it meets loopback, link-local, multicast or reserved addresses'],
+  ['10.64.9.0/24', 'it overlaps the tunnel'],
+  ['0.0.0.0/0', 'it overlaps loopback, link-local, multicast or reserved addresses'],
+  ['::1/128', 'it overlaps loopback, link-local, multicast or reserved addresses'],
   ['10.9.9.9/99', 'it is not a network'],
   ['203.0.113.0/24', 'it is not a private network'],
   ['2606:4700::/32', 'it is not a private network'],
   ['192.168.0.0/16', 'this machine uses 192.168.5.1/24 on eth0'],
-  ['172.16.1.0/24', 'it meets a network of node 1'],
+  ['172.16.1.0/24', 'it overlaps a network of node 1'],
 ])('the network %s of a gateway is left out, and only that', (subnet, reason) => {
   const occupied = [{ network: parseCidr('192.168.5.1/24'), what: '192.168.5.1/24 on eth0' }]
   const first = node(1, { subnets: ['172.16.0.0/16'] })

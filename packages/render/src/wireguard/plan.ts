@@ -56,7 +56,9 @@ export function planTunnel(input: PlanInput): TunnelPlan {
     const complain = (message: string) =>
       plan.problems.push({ scope: { kind: 'node', id: peer.nodeId }, message })
     const addresses = findAddresses(peer, networks)
-    const reason = addresses ? whyRefused(peer, addresses, taken) : 'Its address is outside of the tunnel.'
+    const reason = addresses
+      ? whyRefused(peer, addresses, taken)
+      : 'Its address is outside the tunnel network.'
     if (!addresses || reason) {
       complain(reason ?? '')
       continue
@@ -129,11 +131,11 @@ function whyNotSubnet(
 ): string | undefined {
   const own = tunnel.map((one) => ({ network: one, what: undefined }))
   const fault = findSubnetFault(network, [...own, ...occupied])
-  if (fault === 'special') return 'it meets loopback, link-local, multicast or reserved addresses'
+  if (fault === 'special') return 'it overlaps loopback, link-local, multicast or reserved addresses'
   if (fault === 'public') return 'it is not a private network'
-  if (fault) return fault.what === undefined ? 'it meets the tunnel' : `this machine uses ${fault.what}`
+  if (fault) return fault.what === undefined ? 'it overlaps the tunnel' : `this machine uses ${fault.what}`
   const other = taken.networks.find((t) => t.nodeId !== nodeId && overlaps(t.network, network))
-  return other && `it meets a network of node ${other.nodeId}`
+  return other && `it overlaps a network of node ${other.nodeId}`
 }
 
 /** The /24 of a node's address. */

@@ -73,7 +73,7 @@ function SignInMenu({ domain, record: { email } }: { domain: Domain; record: Sig
     ask({
       question: {
         title: 'End sessions',
-        description: `This ends all sessions of ${email} at ${domain.domain}, and what is open. While the address is in the list, signing in again is possible.`,
+        description: `This ends all sessions of ${email} at ${domain.domain} and closes open connections. While the address is on the list, its owner can sign in again.`,
         variant: 'danger',
         acceptButtonText: 'Yes, end them!',
       },

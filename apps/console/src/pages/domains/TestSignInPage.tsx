@@ -113,7 +113,7 @@ function ProviderCard({ check, onRetry, busy }: ProviderCardProps) {
           >
             <p>
               {problem} Nobody can sign in to services until the provider is found: check{' '}
-              <code>POSTERN_OIDC_ISSUER</code>, and whether this server may reach that address.
+              <code>POSTERN_OIDC_ISSUER</code>, and whether this server can reach that address.
             </p>
           </Banner>
         )}

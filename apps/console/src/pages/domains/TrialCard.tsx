@@ -24,8 +24,8 @@ export function TrialCard({ disabled }: { disabled: boolean }) {
       </header>
       <div className="card-body">
         <p>
-          You sign in at the provider in a new tab, with any account. What the provider says of it is shown
-          here, and to nobody else. It signs you in nowhere.
+          Sign in at the provider in a new tab, with any account. Only you see what the provider says about
+          it, and you are not signed in anywhere.
         </p>
         <p>
           <Button
@@ -120,7 +120,7 @@ function AccountFound({ account: { email, doubt, claims } }: { account: TrialAcc
     <div className="account">
       {doubt === null ? (
         <p>
-          <b className="mono">{email}</b> comes in wherever it is in a domain's list.
+          <b className="mono">{email}</b> gets in wherever it is on a domain's list.
         </p>
       ) : (
         <Banner kind="warn">

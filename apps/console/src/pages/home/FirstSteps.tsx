@@ -30,8 +30,8 @@ export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onC
           </Button>
         </Step>
         <Step done={nodes.online > 0} title="Connect it">
-          Run the commands that you saw when you created it on that machine, as root. If they are gone, add an
-          access token on <Link to={urls.nodes()}>its page</Link>.
+          On that machine, run the commands that you saw when you created the node, as root. If they are gone,
+          add an access token on <Link to={urls.nodes()}>its page</Link>.
         </Step>
         <Step done={serviceCount > 0} title="Publish a service">
           Open <Link to={urls.nodes()}>a node</Link>, choose <i>Add Service</i>, and say where the program

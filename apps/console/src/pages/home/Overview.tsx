@@ -134,7 +134,7 @@ function Attention({
       </header>
       {troubled.length + ending.length === 0 ? (
         <p className="card-body calm">
-          <CircleCheck className="ic" /> Nothing needs you.
+          <CircleCheck className="ic" /> Nothing needs your attention.
         </p>
       ) : (
         <ul className="lines">

@@ -195,10 +195,10 @@ describe('the tunnel', () => {
     expect(problems.map(({ scope, message }) => [scope.kind === 'node' && scope.id, message])).toEqual([
       [5, 'Its WireGuard key is used by another end of the tunnel.'],
       [6, 'Its address is used by node 1.'],
-      [7, 'Its network 10.64.0.0/24 is left out: it meets the tunnel.'],
+      [7, 'Its network 10.64.0.0/24 is left out: it overlaps the tunnel.'],
       [
         7,
-        'Its network 127.0.0.0/8 is left out: it meets loopback, link-local, multicast or reserved addresses.',
+        'Its network 127.0.0.0/8 is left out: it overlaps loopback, link-local, multicast or reserved addresses.',
       ],
       [8, 'Its WireGuard key is not valid.'],
       [9, 'Its WireGuard key is used by another end of the tunnel.'],

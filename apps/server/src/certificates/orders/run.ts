@@ -132,7 +132,7 @@ async function answer(
   if (challenge?.token === undefined)
     throw new AcmeError({
       type: 'rejectedIdentifier',
-      detail: 'The certificate authority does not offer to look at port 80 of this name',
+      detail: 'The certificate authority does not offer to check this name over port 80',
     })
   await run.keep({ step: 'preparing' })
   const revision = await publish(run, challenge.token, client.thumbprint)
@@ -194,7 +194,7 @@ async function fetchChain(run: OrderRun, { client, account }: Placed, url: strin
   const { context, row, domain } = run
   // Only a key that was kept before can be in it.
   if (row.private_key === null)
-    throw new AcmeError({ type: 'garbage', detail: 'The order was finished without us' })
+    throw new AcmeError({ type: 'garbage', detail: 'Another client finished the order' })
   const text = await client.downloadChain(account, url)
   return readChain(text, context.secrets.open(row.private_key), domain, context.clock())
 }
@@ -209,6 +209,6 @@ async function whyInvalid({ client, account }: Placed, order: Order): Promise<Ac
 
 function whyRefused({ challenges, status }: Authorization): AcmeError {
   const error = challenges.find((challenge) => challenge.error !== undefined)?.error
-  const words = { detail: `The certificate authority did not finish looking at the name (${status})` }
+  const words = { detail: `The certificate authority did not finish checking the name (${status})` }
   return new AcmeError(readProblem(error ?? words))
 }

@@ -28,17 +28,16 @@ const TROUBLES = {
   },
   tooOld: {
     title: 'This sign-in is over',
-    message: 'It took too long, or was used before. Open the page that you want once more.',
+    message: 'It took too long, or was used before. Open the page again.',
   },
   otherBrowser: {
     title: 'This sign-in began elsewhere',
-    message:
-      'It belongs to another browser, or this one does not keep cookies. Open the page that you want once more.',
+    message: 'It belongs to another browser, or this one does not keep cookies. Open the page again.',
   },
   notYet: {
     title: 'You are signed in',
     message:
-      'The server does not let you in yet, which usually takes less than a second. Try again in a moment.',
+      'The server is still letting you in, which usually takes less than a second. Try again in a moment.',
   },
 } as const satisfies Record<string, Trouble>
 
