@@ -7,6 +7,9 @@ export interface Environment {
   tokenFile: string | undefined
   fingerprint: string | undefined
   caFile: string | undefined
+  /** Where Docker's API is, for the labels of its containers. */
+  docker: string | undefined
+  publishFile: string | undefined
   configDir: string
   /** Where to look for programs. Always includes the directories of system tools, which a user's path may lack. */
   path: string
@@ -24,6 +27,8 @@ export function readEnvironment(variables: Variables = process.env): Environment
     tokenFile: variables.POSTERN_TOKEN_FILE || undefined,
     fingerprint: variables.POSTERN_FINGERPRINT || undefined,
     caFile: variables.POSTERN_CA_FILE || undefined,
+    docker: variables.POSTERN_DOCKER || undefined,
+    publishFile: variables.POSTERN_PUBLISH_FILE || undefined,
     configDir: POSTERN_AGENT_DIR || DEFAULT_CONFIG_DIR,
     path: PATH ? `${PATH}:${SYSTEM_PATH}` : SYSTEM_PATH,
     noColour: Boolean(NO_COLOR),

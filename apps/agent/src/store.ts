@@ -3,6 +3,7 @@ import { AgentConfig } from '@postern/contract/agent'
 import { publicKey, wireGuardKey } from '@postern/contract/fields'
 import * as z from 'zod/mini'
 import type { AgentPaths } from './config.ts'
+import { Published } from './discovery/published.ts'
 import { OUTCOMES } from './errors.ts'
 import { findJson, writePrivate } from './files.ts'
 
@@ -15,6 +16,9 @@ export const Credentials = z.object({
   interface: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,14}$/)),
   privateKey: wireGuardKey,
   publicKey,
+  /** What publishes this node's services beside people in the console: Docker's API, and a file. */
+  docker: z.optional(z.string()),
+  publishFile: z.optional(z.string()),
 })
 export type Credentials = z.infer<typeof Credentials>
 
@@ -70,6 +74,8 @@ export const DaemonStatus = z.object({
   addresses: z.array(z.string()),
   edgeAddress: z.nullable(z.string()),
   serverReachable: z.boolean(),
+  /** What became of the services that this node's sources want published. */
+  published: z.optional(z.array(Published)),
 })
 export type DaemonStatus = z.infer<typeof DaemonStatus>
 

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { AgentConfig, type AgentHint, RegisterKey } from '@postern/contract/agent'
 import { endpoints } from '@postern/contract/endpoints'
 import type { ErrorBody } from '@postern/contract/errors'
+import { PublishAnswer, type PublishedService, PublishForm } from '@postern/contract/publishing'
 import { WebSocketServer } from 'ws'
 
 /** What one node is told. */
@@ -13,6 +14,8 @@ export interface FakeNode {
   config: AgentConfig
   /** Its token was revoked. */
   isRevoked: boolean
+  /** The console lets its agent publish services. */
+  mayPublish?: boolean
 }
 
 /**
@@ -23,6 +26,8 @@ export interface FakeAgentServer {
   node: FakeNode | undefined
   /** What was registered. */
   publicKey: string | null
+  /** What the agent published last, by source. Each service is taken, but those whose name is `refused`. */
+  published: Map<string, PublishedService[]>
   /** The PEM text of the installation's authority. */
   authority: string
   hint(): void
@@ -42,6 +47,7 @@ export function serveAgents(http: Server, { onCall, onKey }: Events = {}): FakeA
   const fake: FakeAgentServer = {
     node: undefined,
     publicKey: null,
+    published: new Map(),
     authority: '',
     hint() {
       for (const socket of sockets.clients) socket.send(JSON.stringify(hint))
@@ -61,6 +67,9 @@ export function serveAgents(http: Server, { onCall, onKey }: Events = {}): FakeA
       if (!key.success) return refuse(response, 422, 'validation')
       fake.publicKey = key.data.publicKey
       onKey?.(key.data.publicKey)
+    } else if (method === endpoints.publishServices.method && url === endpoints.publishServices.path) {
+      publish(fake, response, JSON.parse(body))
+      return
     } else if (url !== endpoints.agentConfig.path) return refuse(response, 404, 'not_found')
     answer(response, 200, AgentConfig.parse({ ...fake.node?.config, publicKey: fake.publicKey }))
   })
@@ -74,6 +83,24 @@ export function serveAgents(http: Server, { onCall, onKey }: Events = {}): FakeA
     })
   })
   return fake
+}
+
+function publish(fake: FakeAgentServer, response: ServerResponse, body: unknown): void {
+  const form = PublishForm.safeParse(body)
+  if (!fake.node?.mayPublish) refuse(response, 403, 'may_not_publish')
+  else if (!form.success) refuse(response, 422, 'validation')
+  else {
+    const { source, services } = form.data
+    // What the agent sends beside the key is held against the contract by the real server.
+    fake.published.set(source, services as PublishedService[])
+    answer(response, 200, PublishAnswer.parse({ services: services.map(judge) }))
+  }
+}
+
+function judge({ key, name, type = 'http', domain = 'none' }: Record<string, unknown>, index: number) {
+  if (name === 'refused') return { key, state: 'refused', errors: [{ field: 'domain', message: 'is taken' }] }
+  const address = `https://${domain}/`
+  return { key, state: 'published', id: index + 10, type, address, enabled: true, disabledByPerson: false }
 }
 
 type Refusal = [status: number, code: ErrorBody['code']]

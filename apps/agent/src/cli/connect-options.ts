@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { messageOf } from '@postern/host/errors'
 import type { Environment } from '../config.ts'
 import { parseFingerprint } from '../daemon/trust.ts'
+import { findEngineAddress } from '../discovery/engine.ts'
 import { AgentError } from '../errors.ts'
 import { type Context, findText, type Values } from './command.ts'
 
 const DEFAULT_INTERFACE = 'postern-node'
 const MAX_TOKEN = 4096
+const NOTHING = 'none'
 
 export interface ConnectOptions {
   /** Absent: use the stored one. */
@@ -15,6 +17,9 @@ export interface ConnectOptions {
   fingerprint: string | undefined
   caFile: string | undefined
   interface: string | undefined
+  /** What else publishes this node's services; `none` takes a stored one away. */
+  docker: string | undefined
+  publishFile: string | undefined
   /** How long to wait for traffic through the tunnel, in ms. */
   patience: number
   withSystemd: boolean
@@ -28,6 +33,8 @@ export function parseConnectOptions(values: Values, { environment }: Context): C
     token: parseTokenSource(values, environment),
     ...parseAuthority(values, environment),
     interface: parseInterface(findText(values, 'interface')),
+    docker: parseDocker(findText(values, 'docker') ?? environment.docker),
+    publishFile: findText(values, 'publish') ?? environment.publishFile,
     patience: parseSeconds(findText(values, 'wait') ?? '30') * 1000,
     withSystemd: values['no-service'] !== true,
   }
@@ -76,6 +83,20 @@ function parseAuthority(values: Values, environment: Environment) {
 function parseSeconds(text: string): number {
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
   throw new AgentError('usage', '--wait must be a number of seconds from 1 to 999')
+}
+
+function parseDocker(text: string | undefined): string | undefined {
+  if (text !== undefined && text !== NOTHING && !findEngineAddress(text))
+    throw new AgentError(
+      'usage',
+      '--docker (POSTERN_DOCKER) must be a socket like unix:///var/run/docker.sock, or tcp://HOST:PORT',
+    )
+  return text
+}
+
+/** @param asked on the command line; the word `none` forgets what is stored */
+export function chooseSource(asked: string | undefined, stored: string | undefined): string | undefined {
+  return asked === NOTHING ? undefined : (asked ?? stored)
 }
 
 function parseInterface(name: string | undefined): string | undefined {

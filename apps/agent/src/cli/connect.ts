@@ -40,6 +40,11 @@ options to change them; with the same options nothing changes. Without --url and
   --ca-file FILE      trust only the certificate authority in this file
                       (or POSTERN_CA_FILE)
   --interface NAME    name of the network interface (default postern-node)
+  --docker SOCKET     publish the containers that have labels for it, as seen by Docker
+                      at unix:///var/run/docker.sock or tcp://HOST:PORT; 'none' ends
+                      that (or POSTERN_DOCKER)
+  --publish FILE      publish the services in this file, a list in JSON; 'none' ends
+                      that (or POSTERN_PUBLISH_FILE)
   --wait SECONDS      how long to wait for traffic (default 30)
   --no-service        run as a plain process even where systemd runs
   --json              print one JSON object instead of text
@@ -51,6 +56,8 @@ options to change them; with the same options nothing changes. Without --url and
     fingerprint: { type: 'string' },
     'ca-file': { type: 'string' },
     interface: { type: 'string' },
+    docker: { type: 'string' },
+    publish: { type: 'string' },
     wait: { type: 'string' },
     'no-service': { type: 'boolean' },
   },

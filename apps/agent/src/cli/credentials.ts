@@ -7,7 +7,7 @@ import { AgentError } from '../errors.ts'
 import type { Credentials } from '../store.ts'
 import { parseWanted } from '../wanted.ts'
 import type { Context } from './command.ts'
-import { type ConnectOptions, chooseInterface, readToken } from './connect-options.ts'
+import { type ConnectOptions, chooseInterface, chooseSource, readToken } from './connect-options.ts'
 
 /** The server, the token, whom to trust, and the key, which stays while server and token are the same. */
 export async function settleCredentials(
@@ -26,6 +26,8 @@ export async function settleCredentials(
     token,
     ca: await settleAuthority(url, options, isSameServer ? stored.ca : null),
     interface: chooseInterface(options.interface, stored?.interface),
+    docker: chooseSource(options.docker, stored?.docker),
+    publishFile: chooseSource(options.publishFile, stored?.publishFile),
     privateKey,
     publicKey,
   }

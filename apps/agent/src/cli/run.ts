@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { releaseLock, takeLock } from '@postern/host/lock'
-import type { AgentPaths } from '../config.ts'
+import type { AgentPaths, Environment } from '../config.ts'
 import { createConfigurationReader } from '../daemon/configuration.ts'
 import { createDaemon } from '../daemon/daemon.ts'
 import { createEndpoint, listAddresses } from '../daemon/endpoint.ts'
@@ -9,6 +9,8 @@ import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
 import { createTrust } from '../daemon/trust.ts'
+import { findEngineAddress } from '../discovery/engine.ts'
+import { createSources, type SourceSettings } from '../discovery/sources.ts'
 import { createDnsService } from '../dns/forwarder.ts'
 import { listNameServers } from '../dns/resolver.ts'
 import { AgentError } from '../errors.ts'
@@ -23,6 +25,7 @@ import {
 import { createTunnel } from '../tunnel/tunnel.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
 import { type Context, defineCommand, requirePrivilege } from './command.ts'
+import { chooseSource } from './connect-options.ts'
 import { enrol } from './enrol.ts'
 
 const PROBE_PATIENCE = 2000
@@ -63,43 +66,75 @@ async function runDaemon(
   credentials: Credentials,
   log: Log,
 ): Promise<void> {
-  const { exec, now, random, version } = context
+  const { now, random, version } = context
   const server = new URL(credentials.url)
   const access = { url: server, token: credentials.token, trust: createTrust(credentials.ca) }
   const roots = followRoots(access, credentials.ca, {
     save: (ca) => writeCredentials(paths, { ...credentials, ca }),
     log,
   })
+  const client = createServerClient(access)
   const configuration = createConfigurationReader({
-    client: createServerClient(access),
+    client,
     publicKey: credentials.publicKey,
     lastGood: await findLastGood(paths),
     now,
     random,
     save: (config) => writeLastGood(paths, config),
   })
+  const sources = createSources(readSources(context.environment, credentials), {
+    send: client.publish,
+    getNetworks: () => configuration.held.wanted?.gateway,
+    onChange: () => daemon.wake(),
+    log,
+    random,
+  })
   const daemon = createDaemon({
+    sources,
     version,
     server,
     configuration,
-    tunnel: createTunnel(exec, paths, credentials),
-    endpoint: createEndpoint(listAddresses),
-    dns: createDnsService({ listNameServers, random: (limit) => Math.floor(random() * limit) }),
-    observePeer: async () => (await findTunnelState(exec, credentials.interface))?.peer,
-    isAnswering: (address) => isAnswering(address, probePorts(server), PROBE_PATIENCE),
-    listAddresses,
-    listNameServers,
+    ...createMachine(context, paths, credentials),
     restartSocket: () => socket.restart(),
     writeStatus: (status) => writeDaemonStatus(paths, status),
     now,
     random,
     log,
   })
-  const socket = openServerSocket(access, { onHint: () => daemon.hint(), random })
+  const onHint = () => {
+    for (const part of [daemon, sources]) part.hint()
+  }
+  const socket = openServerSocket(access, { onOpen: sources.sendAgain, onHint, random })
+  const ended = new AbortController()
+  const signal = AbortSignal.any([context.signal, ended.signal])
   try {
-    await daemon.run(context.signal)
+    await Promise.all([daemon.run(signal), sources.run(signal)])
   } finally {
+    ended.abort()
     socket.close()
     roots.stop()
+  }
+}
+
+/** What the daemon changes and observes of this machine. */
+function createMachine({ exec, random }: Context, paths: AgentPaths, credentials: Credentials) {
+  const ports = probePorts(new URL(credentials.url))
+  return {
+    tunnel: createTunnel(exec, paths, credentials),
+    endpoint: createEndpoint(listAddresses),
+    dns: createDnsService({ listNameServers, random: (limit) => Math.floor(random() * limit) }),
+    observePeer: async () => (await findTunnelState(exec, credentials.interface))?.peer,
+    isAnswering: (address: string) => isAnswering(address, ports, PROBE_PATIENCE),
+    listAddresses,
+    listNameServers,
+  }
+}
+
+/** What the environment says counts before what connecting stored. */
+function readSources({ docker, publishFile }: Environment, stored: Credentials): SourceSettings {
+  const address = chooseSource(docker, stored.docker)
+  return {
+    docker: address === undefined ? undefined : findEngineAddress(address),
+    publishFile: chooseSource(publishFile, stored.publishFile),
   }
 }

@@ -1,6 +1,7 @@
 import { LIMITS } from '@postern/contract/limits'
 import { findHolder } from '@postern/host/lock'
 import { isAnswering, probePorts } from '../daemon/health.ts'
+import { describe, type Published } from '../discovery/published.ts'
 import type { Outcome } from '../errors.ts'
 import { type Io, paint } from '../io.ts'
 import { type AgentState, findCredentials, findDaemonStatus } from '../store.ts'
@@ -35,6 +36,7 @@ export interface StatusReport {
   outcome: Outcome
   problem: string | null
   notes: string[]
+  published: Published[]
   node: { id: number; name: string } | null
   addresses: string[]
   interface: string | null
@@ -57,6 +59,7 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
   const peer = credentials && (await findTunnelState(context.exec, credentials.interface))?.peer
   const base = {
     notes: said?.notes ?? [],
+    published: said?.published ?? [],
     node: said?.node ?? null,
     addresses: said?.addresses ?? [],
     interface: credentials?.interface ?? null,
@@ -93,6 +96,7 @@ function renderStatus(io: Io, report: StatusReport, now: number): string {
     ['State', paint(io, shade, report.state)],
     ['Problem', report.problem],
     ...report.notes.map((note): [string, string] => ['Note', note]),
+    ...report.published.map((one): [string, string] => ['Service', describe(one)]),
     ['Node', node && `${node.name} (${node.id})`],
     ['Address', report.addresses.join(', ') || null],
     ['Interface', report.interface],

@@ -10,7 +10,7 @@ const REFUSED_FIRST = 60_000
 const REFUSED_LAST = 600_000
 
 export interface ConfigurationOptions {
-  client: ServerClient
+  client: Pick<ServerClient, 'getConfig' | 'registerKey'>
   publicKey: string
   lastGood: AgentConfig | undefined
   now(): number

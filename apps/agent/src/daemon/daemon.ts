@@ -2,6 +2,7 @@ import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import type { WgPeer } from '@postern/host/wg-dump'
 import { isIp } from '@postern/net/ip'
+import type { Sources } from '../discovery/sources.ts'
 import type { DnsService } from '../dns/forwarder.ts'
 import { AgentError } from '../errors.ts'
 import type { Log } from '../io.ts'
@@ -25,6 +26,8 @@ export interface DaemonOptions {
   listNameServers(): Promise<string[]>
   /** After sleep, connections that look alive are dead. */
   restartSocket(): void
+  /** What runs beside the tunnel and publishes services. */
+  sources: Pick<Sources, 'services' | 'problems'>
   writeStatus(status: DaemonStatus): Promise<void>
   now(): number
   random(): number
@@ -150,7 +153,7 @@ export function createDaemon(options: DaemonOptions) {
 
   async function publish({ state, outcome, problem }: View): Promise<void> {
     const { wanted, serverReachable } = held
-    const notes = keeper.notes()
+    const notes = [...keeper.notes(), ...options.sources.problems()]
     const next: DaemonStatus = {
       version: options.version,
       state,
@@ -161,6 +164,7 @@ export function createDaemon(options: DaemonOptions) {
       addresses: wanted?.addresses ?? [],
       edgeAddress: wanted?.edgeAddress ?? null,
       serverReachable,
+      published: options.sources.services(),
     }
     if (JSON.stringify(next) === JSON.stringify(status)) return
     if (next.state !== status?.state || next.problem !== status.problem)
@@ -177,6 +181,8 @@ export function createDaemon(options: DaemonOptions) {
   }
 
   return {
+    /** There is something new to say in the status. */
+    wake: () => wake(),
     /** The server says that something changed. */
     hint() {
       configuration.hint()

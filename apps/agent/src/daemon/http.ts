@@ -8,6 +8,8 @@ export interface HttpRequest {
   method: string
   headers?: Record<string, string>
   body?: string
+  /** A unix socket to ask instead of the address. */
+  socketPath?: string | undefined
   /** Whom to trust; absent for plain http. Use `'anyone'` only for a certificate that is compared afterwards. */
   trust?: SecureContext | 'anyone'
   timeoutMs: number
@@ -22,7 +24,7 @@ export interface HttpAnswer {
 
 /** One request, without redirects, proxies or keepalive. @throws the socket's own error, or a RangeError */
 export function request(url: URL, options: HttpRequest): Promise<HttpAnswer> {
-  const { method, headers = {}, body, trust, timeoutMs, maxBytes } = options
+  const { method, headers = {}, body, socketPath, trust, timeoutMs, maxBytes } = options
   const signal = AbortSignal.timeout(timeoutMs)
   const tls = trust === 'anyone' ? { rejectUnauthorized: false } : { secureContext: trust }
   return new Promise((resolve, reject) => {
@@ -33,7 +35,7 @@ export function request(url: URL, options: HttpRequest): Promise<HttpAnswer> {
     const outgoing =
       url.protocol === 'https:'
         ? requestHttps(url, { ...common, ...tls }, onAnswer)
-        : requestHttp(url, common, onAnswer)
+        : requestHttp(url, { ...common, socketPath }, onAnswer)
     outgoing.on('error', fail)
     outgoing.end(body)
   })

@@ -3,6 +3,10 @@ import { AgentConfig, type RegisterKey } from '@postern/contract/agent'
 import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
+import { PublishAnswer, type PublishedService, type PublishRequest } from '@postern/contract/publishing'
+import type * as z from 'zod/mini'
+import type { Offer } from '../discovery/offer.ts'
+import { type Published, toPublished } from '../discovery/published.ts'
 import { AgentError } from '../errors.ts'
 import { parseJson } from '../files.ts'
 import { printable } from '../io.ts'
@@ -20,21 +24,42 @@ export interface ServerAccess {
 export interface ServerClient {
   getConfig(): Promise<AgentConfig>
   registerKey(publicKey: string): Promise<AgentConfig>
+  /** Publishes exactly these services of this source. */
+  publish(source: string, services: readonly Offer[]): Promise<Published[]>
 }
 
 export function createServerClient(access: ServerAccess): ServerClient {
   const registration = (publicKey: string): RegisterKey => ({ publicKey })
   return {
-    getConfig: () => call(access, endpoints.agentConfig),
-    registerKey: (publicKey) => call(access, endpoints.registerKey, registration(publicKey)),
+    getConfig: () => call(access, endpoints.agentConfig, AgentConfig),
+    registerKey: (publicKey) => call(access, endpoints.registerKey, AgentConfig, registration(publicKey)),
+    publish: (source, services) => publishServices(access, source, services),
   }
 }
 
-async function call(access: ServerAccess, endpoint: Endpoint, body?: object): Promise<AgentConfig> {
+async function publishServices(
+  access: ServerAccess,
+  source: string,
+  services: readonly Offer[],
+): Promise<Published[]> {
+  // Which fields go with which type, the server judges, service by service.
+  const wanted: PublishRequest = { source, services: services as PublishedService[] }
+  return (await call(access, endpoints.publishServices, PublishAnswer, wanted)).services.map(toPublished)
+}
+
+async function call<T extends z.ZodMiniType>(
+  access: ServerAccess,
+  endpoint: Endpoint,
+  schema: T,
+  body?: object,
+): Promise<z.output<T>> {
   const answer = await send(access, endpoint, body)
+  // The node's own configuration is always there: who finds none has no node. Other calls are of newer servers.
+  if (answer.status === 404 && endpoint !== endpoints.agentConfig && endpoint !== endpoints.registerKey)
+    throw new AgentError('server-answer', `${access.url.host} is too old for that. Update the server`)
   if (answer.status !== 200) throw refusal(access.url, answer)
-  const config = parseJson(answer.body, AgentConfig)
-  if (config) return config
+  const data = parseJson(answer.body, schema)
+  if (data !== undefined) return data
   throw new AgentError('server-answer', `${access.url.host} does not answer like a Postern server`)
 }
 
@@ -70,11 +95,14 @@ function refusal(url: URL, answer: HttpAnswer): AgentError {
       `${url.host} answered ${answer.status}. Check that --url is a Postern server`,
     )
   const words = printable(said.message)
+  if (said.code === 'may_not_publish') return new AgentError('server-answer', MAY_NOT_PUBLISH)
   if ([401, 403, 404].includes(answer.status))
     return new AgentError('token-refused', `${refusedToken(said, words)} ${NEW_TOKEN}`)
   return new AgentError('server-answer', `The server answered ${answer.status}: ${words}`)
 }
 
+const MAY_NOT_PUBLISH =
+  'The console does not let this node publish services: edit the node and turn on Agent May Publish Services'
 const NEW_TOKEN = "Add a token on the node's page in the console, and run postern connect with it."
 
 function refusedToken({ code }: ErrorBody, words: string): string {

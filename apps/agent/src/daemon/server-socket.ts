@@ -16,6 +16,8 @@ export interface ServerSocket {
 export interface SocketEvents {
   /** Connected, refused, or told of a change. Each time it is time to read the configuration. */
   onHint(): void
+  /** Connected, also again: the server may have been put back to an earlier state. */
+  onOpen?(): void
   random(): number
 }
 
@@ -49,6 +51,7 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
     }
     current.on('open', () => {
       lost.reset()
+      events.onOpen?.()
       hints.call()
     })
     current.on('ping', take)

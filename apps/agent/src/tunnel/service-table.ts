@@ -83,9 +83,11 @@ const PUBLISHED = ['ip daddr @own4', 'ip6 daddr @own6'].flatMap((address) =>
   ),
 )
 
+/** By its number: the name that nft knows it by is in /etc/protocols, which a small machine may lack. */
+const ICMPV6 = 58
 const ANSWERS = [
   'ct direction reply ct state established accept',
-  'ct state related meta l4proto { icmp, ipv6-icmp } accept',
+  `ct state related meta l4proto { icmp, ${ICMPV6} } accept`,
 ]
 
 /** Behind a gateway its own table says what is forwarded; the gateway's addresses there are hosts of its networks. */

@@ -1,0 +1,69 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { type FakeAgentServer, type FakeNode, serveAgents } from '@postern/testkit/fake-agent-server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Offer } from '../discovery/offer.ts'
+import { config } from '../wanted.fixture.ts'
+import { createServerClient, type ServerClient } from './server-client.ts'
+
+const GRAFANA: Offer = { key: 'g/http', type: 'http', name: 'g', domain: 'g.example', backendPort: 80 }
+
+let http: Server
+let fake: FakeAgentServer
+let node: FakeNode
+let client: ServerClient
+
+beforeEach(async () => {
+  http = createServer()
+  fake = serveAgents(http)
+  node = { token: 'ptn_x', config, isRevoked: false, mayPublish: true }
+  fake.node = node
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  // A TCP listener has this kind of address.
+  const { port } = http.address() as AddressInfo
+  const url = new URL(`http://127.0.0.1:${port}`)
+  client = createServerClient({ url, token: 'ptn_x', trust: createSecureContext() })
+})
+afterEach(() => http.close())
+
+test('the set of a source is sent as a whole, and what became of each comes back in words', async () => {
+  const answer = await client.publish('docker', [GRAFANA, { ...GRAFANA, key: 'r', name: 'refused' }])
+  expect(fake.published.get('docker')).toHaveLength(2)
+  expect(answer).toEqual([
+    { key: 'g/http', state: 'published', address: 'https://g.example/', problem: null },
+    { key: 'r', state: 'refused', address: null, problem: 'domain is taken' },
+  ])
+  await client.publish('docker', [])
+  expect(fake.published.get('docker')).toEqual([])
+})
+
+test('without the right it says what to do in the console, and the token is not to blame', async () => {
+  node.mayPublish = false
+  await expect(client.publish('docker', [GRAFANA])).rejects.toMatchObject({
+    code: 'server-answer',
+    message: expect.stringContaining('turn on Agent May Publish Services'),
+  })
+})
+
+test('a revoked token is said to be that', async () => {
+  node.isRevoked = true
+  await expect(client.publish('docker', [])).rejects.toThrow("This machine's token was revoked")
+})
+
+test('a server that knows no such call is too old', async () => {
+  http.removeAllListeners('request')
+  http.on('request', (_, response) =>
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"x","code":"not_found"}'),
+  )
+  await expect(client.publish('docker', [])).rejects.toThrow('too old for that. Update the server')
+  await expect(client.getConfig()).rejects.toThrow('The server rejected the token')
+})
+
+test('a long or strange answer is no answer', async () => {
+  http.removeAllListeners('request')
+  http.on('request', (_, response) =>
+    response.end(JSON.stringify({ services: [{ key: 'a', state: 'perhaps' }] })),
+  )
+  await expect(client.publish('docker', [])).rejects.toThrow('does not answer like a Postern server')
+})

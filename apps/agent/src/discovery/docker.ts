@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createBackoff } from '@postern/host/backoff'
+import { messageOf } from '@postern/host/errors'
+import { offerContainers } from './containers.ts'
+import type { Engine } from './engine.ts'
+import type { Offers } from './offer.ts'
+import { createSettler } from './settler.ts'
+
+export interface DockerOptions {
+  engine: Engine
+  /** This container's own addresses, with prefix lengths, by which it finds the networks it is in. */
+  listOwnCidrs(): string[]
+  /** The networks behind this node, as the console has them; undefined: not known yet, null: it is no gateway. */
+  getNetworks(): readonly string[] | null | undefined
+  /** A look succeeded. */
+  onOffers(offers: Offers): void
+  /** It failed: what was offered last still holds. */
+  onFailure(problem: string): void
+  random(): number
+}
+
+/** A lost event costs a minute, never correctness. */
+const LOOK_EVERY = 60_000
+/** `docker compose up` makes many events: one look for all of them, but not later than the second time. */
+const SETTLED = 500
+const MOST_UNSETTLED = 3000
+
+/** Looks at Docker's containers when something happens to one, and each minute, until the signal. */
+export async function followDocker(options: DockerOptions, signal: AbortSignal): Promise<void> {
+  const settler = createSettler({ quiet: SETTLED, most: MOST_UNSETTLED })
+  const events = followEvents(options, () => settler.call(), signal)
+  const retry = createBackoff({ first: 1000, most: LOOK_EVERY, random: options.random })
+  while (!signal.aborted) {
+    const isDone = await look(options)
+    if (isDone) retry.reset()
+    await settler.next(isDone ? LOOK_EVERY : retry.next(), signal)
+  }
+  await events
+}
+
+async function look({ engine, onOffers, onFailure, ...own }: DockerOptions): Promise<boolean> {
+  try {
+    const containers = await engine.listContainers()
+    onOffers(offerContainers(containers, { cidrs: own.listOwnCidrs(), networks: own.getNetworks() }))
+    return true
+  } catch (error) {
+    onFailure(messageOf(error))
+    return false
+  }
+}
+
+async function followEvents(
+  { engine, random }: DockerOptions,
+  onEvent: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const lost = createBackoff({ first: 1000, most: LOOK_EVERY, random })
+  while (!signal.aborted) {
+    const since = performance.now()
+    // Why it failed is told by the look that fails as well.
+    await engine.follow(onEvent, signal).catch(() => undefined)
+    // An engine that ends each connection at once is not asked in a loop.
+    if (performance.now() - since > LOOK_EVERY) lost.reset()
+    await pause(lost.next(), undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { until } from '@postern/testkit/until'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { followFile, readOffers } from './file.ts'
+import type { Offers } from './offer.ts'
+
+let path: string
+let directory: string
+let stop: AbortController
+beforeEach(() => {
+  directory = mkdtempSync(`${tmpdir()}/postern-publish-`)
+  path = `${directory}/services.json`
+  stop = new AbortController()
+})
+afterEach(() => {
+  stop.abort()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const HOME = { type: 'http', name: 'Home', domain: 'home.example.com', backendPort: 8123 }
+
+test('the file is read when it changes; without it, or with a text that is no list, the last one holds', async () => {
+  const offers: Offers[] = []
+  const failures: string[] = []
+  const onOffers = (one: Offers) => offers.push(one)
+  void followFile({ path, onOffers, onFailure: (problem) => failures.push(problem) }, stop.signal)
+  await until('the failure', () => failures.length > 0)
+  expect(failures[0]).toBe(`there is no file ${path}`)
+  writeFileSync(path, JSON.stringify([HOME]))
+  await until('the service', () => offers.at(-1)?.services.length === 1)
+  writeFileSync(path, '[{')
+  await until('the failure', () => failures.at(-1)?.includes('no list in JSON'))
+  expect(offers).toHaveLength(1)
+  writeFileSync(path, '[]')
+  await until('the empty list', () => offers.at(-1)?.services.length === 0)
+})
+
+test('one entry that is wrong hides no other, and says which it is', () => {
+  const { services, problems } = readOffers(
+    JSON.stringify([
+      HOME,
+      { ...HOME, backendPort: '80' },
+      { ...HOME, requireAuth: false },
+      7,
+      { ...HOME, key: 'k' },
+    ]),
+  )
+  expect(services).toEqual([
+    { ...HOME, key: 'Home' },
+    { ...HOME, key: 'k' },
+  ])
+  expect(problems).toEqual([
+    'entry 2 is not published: backendPort is missing or of the wrong type',
+    'entry 3 is not published: requireAuth is no field of a service',
+    'entry 4 is not published: it is missing or of the wrong type',
+  ])
+})
+
+test('no more than the server takes', () => {
+  const { services, problems } = readOffers(JSON.stringify(Array.from({ length: 300 }, () => HOME)))
+  expect(services).toHaveLength(200)
+  expect(problems).toEqual(['only the first 200 entries are published'])
+})

@@ -1,0 +1,87 @@
+import { open } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { codeOf, messageOf } from '@postern/host/errors'
+import * as z from 'zod/mini'
+import { parseJson } from '../files.ts'
+import { MAX_OFFERS, type Offer, type Offers } from './offer.ts'
+
+export interface FileOptions {
+  path: string
+  onOffers(offers: Offers): void
+  onFailure(problem: string): void
+}
+
+const LOOK_EVERY = 2000
+const MAX_SIZE = 1024 * 1024
+
+/**
+ * Reads the file when its text has changed, until the signal. A look every two seconds works also where a volume of
+ * Kubernetes replaces a whole directory, of which no event tells.
+ */
+export async function followFile(
+  { path, onOffers, onFailure }: FileOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let last: string | undefined
+  while (!signal.aborted) {
+    try {
+      const text = await readBounded(path)
+      if (text !== last) onOffers(readOffers(text))
+      last = text
+    } catch (error) {
+      last = undefined
+      onFailure(codeOf(error) === 'ENOENT' ? `there is no file ${path}` : `${path}: ${messageOf(error)}`)
+    }
+    await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    if (size > MAX_SIZE) throw new RangeError('the file is larger than 1 MB')
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+const Entry = z.strictObject({
+  key: z.optional(z.string()),
+  type: z.enum(['http', 'tcp', 'udp']),
+  name: z.string(),
+  domain: z.optional(z.string()),
+  pathLocation: z.optional(z.string()),
+  backendProto: z.optional(z.string()),
+  backendHost: z.optional(z.string()),
+  backendPort: z.number(),
+  port: z.optional(z.number()),
+  ssl: z.optional(z.boolean()),
+  allowedIps: z.optional(z.array(z.string())),
+  blockedIps: z.optional(z.array(z.string())),
+})
+
+/**
+ * A list of services in JSON, in the shape of the server's API.
+ * @throws Error for a text that is no list: then what was read last still holds
+ */
+export function readOffers(text: string): Offers {
+  const list = parseJson(text, z.array(z.unknown()))
+  if (!list) throw new Error('this is no list in JSON')
+  const services: Offer[] = []
+  const problems: string[] = []
+  for (const [index, value] of list.slice(0, MAX_OFFERS).entries()) {
+    const { data, error } = Entry.safeParse(value)
+    if (data) services.push({ ...data, key: data.key ?? data.name })
+    else problems.push(`entry ${index + 1} is not published: ${describeIssue(error)}`)
+  }
+  if (list.length > MAX_OFFERS) problems.push(`only the first ${MAX_OFFERS} entries are published`)
+  return { services, problems }
+}
+
+function describeIssue({ issues: [issue] }: z.core.$ZodError): string {
+  if (issue?.code === 'unrecognized_keys')
+    return `${issue.keys.slice(0, 3).join(', ')} is no field of a service`
+  return `${issue?.path.join('.') || 'it'} is missing or of the wrong type`
+}

@@ -1,0 +1,31 @@
+import type { Publication } from '@postern/contract/publishing'
+import * as z from 'zod/mini'
+import { printable } from '../io.ts'
+
+/** What became of an offer, as the log and `postern status` tell it. */
+export const Published = z.object({
+  key: z.string(),
+  state: z.enum(['published', 'disabled', 'refused']),
+  /** Where visitors find it. */
+  address: z.nullable(z.string()),
+  /** Why it was refused, in words. */
+  problem: z.nullable(z.string()),
+})
+export type Published = z.infer<typeof Published>
+
+export function toPublished(publication: Publication): Published {
+  const key = printable(publication.key)
+  if (publication.state === 'refused') {
+    const problem = publication.errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+    return { key, state: 'refused', address: null, problem: printable(problem, 1000) }
+  }
+  const state = publication.enabled ? 'published' : 'disabled'
+  return { key, state, address: printable(publication.address), problem: null }
+}
+
+/** One service in a line of the log or of `postern status`. */
+export function describe({ key, state, address, problem }: Published): string {
+  if (state === 'refused') return `${key} is refused: ${problem ?? 'the server does not say why'}`
+  if (state === 'disabled') return `${key} is disabled in the console`
+  return `${key} is published at ${address ?? 'the server'}`
+}

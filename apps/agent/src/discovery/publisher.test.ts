@@ -1,0 +1,151 @@
+import { until } from '@postern/testkit/until'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Offer } from './offer.ts'
+import type { Published } from './published.ts'
+import { createPublisher, type Publisher } from './publisher.ts'
+
+const offer = (key: string): Offer => ({
+  key,
+  type: 'http',
+  name: key,
+  domain: `${key}.example`,
+  backendPort: 80,
+})
+const published = (key: string): Published => ({
+  key,
+  state: 'published',
+  address: `https://${key}.example`,
+  problem: null,
+})
+
+let sent: string[][]
+let answer: (services: readonly Offer[]) => Promise<Published[]>
+let logged: string[]
+let changes: number
+let publisher: Publisher
+let stop: AbortController
+let ended: Promise<void>
+
+beforeEach(() => {
+  sent = []
+  logged = []
+  changes = 0
+  answer = async (services) => services.map(({ key }) => published(key))
+  stop = new AbortController()
+  publisher = createPublisher({
+    source: 'docker',
+    send(_, services) {
+      sent.push(services.map(({ key }) => key))
+      return answer(services)
+    },
+    onChange: () => void changes++,
+    log: (line) => logged.push(line),
+    random: () => 0.99,
+  })
+  ended = publisher.run(stop.signal)
+})
+afterEach(async () => {
+  stop.abort()
+  await ended
+})
+
+const offers = (...keys: string[]) => publisher.offer({ services: keys.map(offer), problems: [] })
+const sentTimes = (times: number) => until(`${times} sets`, () => sent.length === times && changes >= times)
+
+test('the whole set goes to the server when it changes, and the log says what became of each', async () => {
+  offers('a')
+  await sentTimes(1)
+  offers('a')
+  offers('a', 'b')
+  await sentTimes(2)
+  offers('b')
+  await sentTimes(3)
+  expect(sent).toEqual([['a'], ['a', 'b'], ['b']])
+  expect(logged).toEqual([
+    'docker: a is published at https://a.example',
+    'docker: b is published at https://b.example',
+    'docker: a is no longer published',
+  ])
+  expect(publisher.services()).toEqual([published('b')])
+  expect(publisher.problems()).toEqual([])
+})
+
+test('an empty set is sent too: only so do services of an earlier run go', async () => {
+  offers()
+  await sentTimes(1)
+  expect(sent).toEqual([[]])
+})
+
+test('nothing is sent before the source was read, and what it said last holds when it fails', async () => {
+  publisher.sendAgain()
+  publisher.fail('Docker does not run')
+  publisher.fail('Docker does not run')
+  expect(publisher.problems()).toEqual(['docker: Docker does not run'])
+  expect(logged).toEqual(['docker: Docker does not run'])
+  offers('a')
+  await sentTimes(1)
+  publisher.fail('Docker does not run')
+  expect(publisher.services()).toEqual([published('a')])
+  expect(sent).toEqual([['a']])
+})
+
+test('after the connection was lost the set is sent again', async () => {
+  offers('a')
+  await sentTimes(1)
+  publisher.hint()
+  publisher.sendAgain()
+  await sentTimes(2)
+  expect(sent).toEqual([['a'], ['a']])
+  expect(logged).toHaveLength(1)
+})
+
+test('a failure is told once, tried again with pauses, and at once when something changed on the server', async () => {
+  answer = async () => {
+    throw new Error('this node may not publish services')
+  }
+  offers('a')
+  await sentTimes(1)
+  expect(publisher.problems()).toEqual([
+    'docker: the services could not be published: this node may not publish services',
+  ])
+  publisher.hint()
+  await sentTimes(2)
+  expect(logged).toHaveLength(1)
+  answer = async (services) => services.map(({ key }) => published(key))
+  publisher.hint()
+  await sentTimes(3)
+  expect(publisher.problems()).toEqual([])
+})
+
+test('what a person disabled in the console is told as that', async () => {
+  answer = async (services) => services.map(({ key }) => ({ ...published(key), state: 'disabled' }))
+  offers('a')
+  await sentTimes(1)
+  expect(logged).toEqual(['docker: a is disabled in the console'])
+})
+
+test('what the server refuses is told with its reason', async () => {
+  answer = async () => [
+    { key: 'a', state: 'refused', address: null, problem: 'domain is used by another node' },
+  ]
+  offers('a')
+  await sentTimes(1)
+  expect(logged).toEqual(['docker: a is refused: domain is used by another node'])
+})
+
+test('while a set is on its way, a newer one waits and is sent after it', async () => {
+  let release = () => undefined as undefined
+  answer = (services) =>
+    new Promise((resolve) => {
+      release = () => void resolve(services.map(({ key }) => published(key)))
+    })
+  offers('a')
+  await until('the first set', () => sent.length === 1)
+  offers('b')
+  offers('c')
+  expect(sent).toHaveLength(1)
+  answer = async (services) => services.map(({ key }) => published(key))
+  release()
+  await until('the last set', () => sent.length === 2)
+  expect(sent).toEqual([['a'], ['c']])
+})
