@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { must } from '../exec.ts'
+import { buildah, ROOT, STORE, tryBuildah } from './store.ts'
+
+/** What Dockerfiles start from. No registry is asked: each is made here, from this machine's own package sources. */
+export const DEBIAN = 'docker.io/library/debian:bookworm-slim'
+/** Debian with Node and npm in /usr/local; ours has the repository's Node and this machine's npm. */
+export const NODE = 'docker.io/library/node:26-bookworm-slim'
+
+const SUITE = 'bookworm'
+/** Beyond the smallest Debian. */
+const PACKAGES = ['libatomic1']
+
+/** Makes both images, unless this month's are there. @returns Debian's name */
+export async function baseImage(): Promise<string> {
+  const key = keyOf()
+  const { stdout } = await tryBuildah(
+    'inspect',
+    '--type',
+    'image',
+    '--format',
+    '{{.OCIv1.Config.Labels}}',
+    NODE,
+  )
+  if (stdout.includes(key)) return DEBIAN
+  const context = mkdtempSync(join(tmpdir(), 'pt-base-'))
+  try {
+    await makeDebian(context, key)
+    await makeNode(context, key)
+  } finally {
+    rmSync(context, { recursive: true, force: true })
+  }
+  return DEBIAN
+}
+
+/** Security updates come in with a new month. */
+function keyOf(): string {
+  const month = new Date().toISOString().slice(0, 7)
+  return createHash('sha256')
+    .update(JSON.stringify([SUITE, PACKAGES, month, process.version]))
+    .digest('hex')
+    .slice(0, 16)
+}
+
+async function makeDebian(context: string, key: string): Promise<void> {
+  const archive = `${STORE}/debian-${key}.tar`
+  if (!existsSync(archive)) await bootstrapDebian(archive, context)
+  cpSync(archive, `${context}/debian.tar`)
+  writeFileSync(`${context}/Debian`, `FROM scratch\nADD debian.tar /\nLABEL made="${key}"\nCMD ["bash"]\n`)
+  await build(context, 'Debian', DEBIAN)
+}
+
+async function bootstrapDebian(archive: string, context: string): Promise<void> {
+  mkdirSync(STORE, { recursive: true })
+  const root = `${context}/root`
+  const sources = readSources()
+  const include = `--include=${PACKAGES.join(',')}`
+  await must(['debootstrap', '--variant=minbase', include, SUITE, root, sources.debian], {
+    timeoutMs: 600_000,
+  })
+  writeFileSync(`${root}/etc/apt/sources.list`, sources.list)
+  // Of this machine: how it reaches its sources.
+  cpSync('/etc/apt/apt.conf.d', `${root}/etc/apt/apt.conf.d`, { recursive: true, force: false })
+  for (const dir of ['var/cache/apt/archives', 'var/lib/apt/lists'])
+    for (const name of readdirSync(`${root}/${dir}`)) rmSync(`${root}/${dir}/${name}`, { recursive: true })
+  await must(['tar', '-C', root, '-cf', archive, '.'])
+}
+
+/** Where this machine takes its packages from. */
+function readSources(): { debian: string; list: string } {
+  const dir = '/etc/apt/sources.list.d'
+  const files = ['/etc/apt/sources.list', ...readdirSync(dir).map((name) => join(dir, name))]
+  const text = files
+    .filter((file) => /\.(list|sources)$/.test(file) && existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+  const addresses = [...text.matchAll(/^(?:deb(?: \[.*?\])?|URIs:) +(\S+)/gm)].map(
+    ([, address = '']) => address,
+  )
+  const find = (end: RegExp) => addresses.find((address) => end.test(address))
+  const debian = find(/\/debian\/?$/)
+  if (!debian) throw new Error('this machine names no Debian mirror in /etc/apt: a base image cannot be made')
+  const security = find(/\/debian-security\/?$/)
+  const lines = [`deb ${debian} ${SUITE} main`, `deb ${debian} ${SUITE}-updates main`]
+  if (security) lines.push(`deb ${security} ${SUITE}-security main`)
+  return { debian, list: `${lines.join('\n')}\n` }
+}
+
+async function makeNode(context: string, key: string): Promise<void> {
+  const npm = (await must(['sh', '-c', 'command -v npm'])).trim()
+  cpSync(`${ROOT}node_modules/node/bin/node`, `${context}/node`)
+  cpSync(dirname(dirname(realpathSync(npm))), `${context}/npm`, { recursive: true })
+  const lines = [
+    `FROM ${DEBIAN}`,
+    'COPY node /usr/local/bin/node',
+    'COPY npm /usr/local/lib/node_modules/npm',
+    'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
+    `LABEL made="${key}"`,
+  ]
+  writeFileSync(`${context}/Node`, `${lines.join('\n')}\n`)
+  await build(context, 'Node', NODE)
+}
+
+const build = (context: string, file: string, tag: string) =>
+  buildah(
+    'build',
+    '--isolation=chroot',
+    '--pull-never',
+    '--file',
+    `${context}/${file}`,
+    '--tag',
+    tag,
+    context,
+  )

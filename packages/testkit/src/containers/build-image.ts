@@ -1,0 +1,62 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { baseImage } from './base-image.ts'
+import { buildah } from './store.ts'
+
+export interface Build {
+  dockerfile: string
+  context: string
+  tag: string
+  target?: string
+}
+
+/**
+ * Builds an image as Docker would. How this machine reaches npm is lent to the build and stays in no layer.
+ * @returns the image's id
+ */
+export async function buildImage({ dockerfile, context, tag, target }: Build): Promise<string> {
+  await baseImage()
+  const scratch = mkdtempSync(join(tmpdir(), 'pt-build-'))
+  try {
+    const lent = lendNpm(scratch)
+    const how = ['--isolation=chroot', '--network=host', '--layers', '--pull-never', '--format=docker']
+    const what = [`--file=${dockerfile}`, `--tag=${tag}`, `--iidfile=${scratch}/id`]
+    const only = target ? [`--target=${target}`] : []
+    const output = await buildah('build', ...how, ...lent, ...what, ...only, context)
+    return output.trim().split('\n').at(-1) ?? ''
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+/** The secret `npmrc` of a Dockerfile, and the certificates that this machine trusts. */
+function lendNpm(scratch: string): string[] {
+  const own = join(homedir(), '.npmrc')
+  const certificates = '/etc/ssl/certs'
+  writeFileSync(`${scratch}/npmrc`, '')
+  const npmrc = existsSync(own) ? own : `${scratch}/npmrc`
+  return [
+    `--secret=id=npmrc,src=${npmrc}`,
+    ...(existsSync(certificates) ? [`--volume=${certificates}:${certificates}:ro`] : []),
+  ]
+}
+
+/** What a registry would show of it: everything but the files. */
+export async function inspectImage(image: string): Promise<ImageConfig> {
+  const text = await buildah('inspect', '--type', 'image', image)
+  // buildah's own format; what a test needs of it is read with care below.
+  const { OCIv1 } = JSON.parse(text) as { OCIv1: { config: ImageConfig } }
+  return { ...OCIv1.config, text }
+}
+
+export interface ImageConfig {
+  User?: string
+  Env?: string[]
+  Entrypoint?: string[]
+  Cmd?: string[]
+  WorkingDir?: string
+  StopSignal?: string
+  /** All that is said about it. */
+  text: string
+}
