@@ -23,6 +23,8 @@ const PERIOD = 1000
 const PATIENCE = 2000
 /** A probe is counted as missed once its time is over: so many make ten seconds without an answer. */
 const MISSED = 8
+/** Without a source address fping 5.1 takes no answer for its own where it may not open raw sockets, as in a container. */
+const ANY_SOURCE = ['-S', '0.0.0.0']
 /** `10.64.0.2 : [3], 64 bytes, 0.4 ms (…)` or `10.64.0.2 : [3], timed out (…)`. */
 const LINE = /^([0-9a-f.:]+)\s+: \[\d+\], (\d+ bytes|timed out)/
 
@@ -51,14 +53,18 @@ export function createProber(options: ProberOptions): Prober {
   }
   const start = () => {
     const pace = ['-p', String(PERIOD), '-t', String(PATIENCE), '-i', '1']
-    const current = options.exec.stream('fping', ['-l', ...pace, '-I', options.interface, ...list], {
-      onLine: (line) => current === running && read(line),
-      // Whatever ended it, the next list, which comes within seconds, starts it again.
-      onExit: (error) => {
-        problem = error ? `Nodes cannot be probed: ${error.message}.` : null
-        if (current === running) running = undefined
+    const current = options.exec.stream(
+      'fping',
+      ['-l', ...pace, ...ANY_SOURCE, '-I', options.interface, ...list],
+      {
+        onLine: (line) => current === running && read(line),
+        // Whatever ended it, the next list, which comes within seconds, starts it again.
+        onExit: (error) => {
+          problem = error ? `Nodes cannot be probed: ${error.message}.` : null
+          if (current === running) running = undefined
+        },
       },
-    })
+    )
     running = current
   }
   return {

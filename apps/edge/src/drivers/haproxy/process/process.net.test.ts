@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { createExec, ProgramMissingError } from '@postern/host/exec'
+import { createExec, must, ProgramMissingError } from '@postern/host/exec'
 import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
+import { haproxyArgv } from './rights.ts'
 import { listOwnProcesses } from './running.ts'
 
 let lab: HaproxyLab
@@ -44,6 +45,15 @@ async function freePort(): Promise<void> {
   blocker = undefined
   if (server) await new Promise((resolve) => server.close(resolve))
 }
+
+test('root that may not change users gives up all rights but low ports, also for what it becomes', async () => {
+  const may = { mayChangeUser: false, keepsLess: true }
+  const [program, args] = haproxyArgv([], true, may)
+  const argv = ['--no-new-privs', '--bounding-set=-setuid,-setgid', '--', program, ...args]
+  const status = await must('setpriv', [...argv.with(argv.indexOf('haproxy'), 'cat'), '/proc/self/status'])
+  expect(status).toMatch(/^CapPrm:\t0000000000000400$/m)
+  expect(status).toMatch(/^CapEff:\t0000000000000400$/m)
+})
 
 describe('a HAProxy that runs', () => {
   test('is the only one, runs as its own user and keeps its files to itself', async () => {

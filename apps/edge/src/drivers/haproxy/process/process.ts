@@ -5,6 +5,7 @@ import { isRunning, kill } from '@postern/host/processes'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { HaproxySocket } from '../runtime/socket.ts'
 import type { Leavers } from './leavers.ts'
+import { haproxyArgv, readRights } from './rights.ts'
 import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 
 /** HAProxy does not run as wanted; `message` is for people, `output` is what HAProxy wrote. */
@@ -85,15 +86,13 @@ export function createHaproxyProcess(
       else await leavers.hold(old.pid)
       const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
       starts++
-      const parent = await exec.startDetached(
-        'haproxy',
-        ['-D', '-f', paths.config, '-p', paths.pid, ...handOver],
-        {
-          stdoutFile: paths.output,
-          stderrFile: paths.output,
-          unit: `${unit}-${process.pid}-${starts}`,
-        },
-      )
+      const args = ['-D', '-f', paths.config, '-p', paths.pid, ...handOver]
+      const argv = haproxyArgv(args, process.getuid?.() === 0, await readRights())
+      const parent = await exec.startDetached(...argv, {
+        stdoutFile: paths.output,
+        stderrFile: paths.output,
+        unit: `${unit}-${process.pid}-${starts}`,
+      })
       if (old) mayHaveOthers = true
       const answering = untilAnswering({ paths, socket, mark, parent, old })
       if (!old) return await answering

@@ -2,13 +2,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import { SYSTEM_USERS } from '@postern/contract/installation'
 import { findSystemUser, type SystemUser } from '../../../system-user.ts'
 import { type HaproxySocket, HaproxySocketError } from '../runtime/socket.ts'
+import { readRights } from './rights.ts'
 
 /**
- * Whom HAProxy becomes: our own user, or the one that Debian's package made. Undefined when the caller is not root,
- * and HAProxy cannot become anybody.
+ * Whom HAProxy becomes: our own user, or the one that Debian's package made. Undefined when it cannot become anybody:
+ * the caller is not root, or root of a container.
  */
 export async function findProxyUser(): Promise<SystemUser | undefined> {
-  if (process.getuid?.() !== 0) return undefined
+  if (process.getuid?.() !== 0 || !(await readRights()).mayChangeUser) return undefined
   return await findSystemUser([SYSTEM_USERS.proxy, 'haproxy', 'nobody'])
 }
 
