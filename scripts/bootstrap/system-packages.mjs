@@ -31,6 +31,7 @@ const SETS = {
     curl: 'curl',
     openssl: 'openssl',
     pgrep: 'procps',
+    capsh: 'libcap2-bin',
     'systemd-analyze': 'systemd',
     'redis-server': 'redis-server',
     psql: 'postgresql',

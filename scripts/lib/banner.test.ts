@@ -4,8 +4,7 @@ import { renderBanner, renderDataPlane } from './banner.ts'
 const banner = {
   version: '1.2.3',
   publicUrl: 'https://203.0.113.1',
-  consolePort: 3000,
-  dataDir: '/var/lib/postern',
+  here: { consolePort: 3000, dataDir: '/var/lib/postern' },
 }
 
 test('both addresses, and no password when none was made', () => {
@@ -13,6 +12,12 @@ test('both addresses, and no password when none was made', () => {
   expect(text).toContain('https://203.0.113.1/')
   expect(text).toContain('http://127.0.0.1:3000/')
   expect(text).not.toContain('Password')
+})
+
+test('in a container only what can be opened from outside', () => {
+  const text = renderBanner({ ...banner, here: undefined })
+  expect(text).toContain('https://203.0.113.1/')
+  expect(text).not.toMatch(/127\.0\.0\.1|Data/)
 })
 
 test('a generated password is shown with its account', () => {

@@ -4,8 +4,8 @@ import { printable } from './command.ts'
 export interface Banner {
   version: string
   publicUrl: string
-  consolePort: number
-  dataDir: string
+  /** Where this machine has console and data; absent in a container, where neither is a place of the machine. */
+  here?: { consolePort: number; dataDir: string } | undefined
   /** Only on the first start, and only when no password was given. */
   generatedAdmin?: { username: string; password: string } | undefined
   /** Why no edge runs here; absent when one does. */
@@ -15,18 +15,18 @@ export interface Banner {
 const line = (label: string, text: string) => `  ${label.padEnd(11)} ${printable(text)}`
 
 export function renderBanner(banner: Banner): string {
-  const local = `http://127.0.0.1:${banner.consolePort}/`
+  const { here } = banner
+  const local = here && `http://127.0.0.1:${here.consolePort}/`
   const admin = banner.generatedAdmin
   const lines = [
     `Postern ${banner.version} is running.`,
     '',
-    ...(banner.obstacle
-      ? [line('Console', local)]
-      : [line('Console', `${banner.publicUrl}/`), line('', local)]),
+    ...(banner.obstacle ? [] : [line('Console', `${banner.publicUrl}/`)]),
+    ...(local ? [line(banner.obstacle ? 'Console' : '', local)] : []),
     ...(admin
       ? [line('Username', admin.username), line('Password', `${admin.password}  (shown only now)`)]
       : []),
-    line('Data', banner.dataDir),
+    ...(here ? [line('Data', here.dataDir)] : []),
     ...(banner.obstacle ? [line('Data plane', `not running: ${banner.obstacle}`)] : []),
   ]
   return `${lines.join('\n')}\n`

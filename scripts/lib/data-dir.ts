@@ -116,7 +116,7 @@ function makeDirectory(path: string, mode: number, owner?: Identity): void {
 }
 
 /** The edge's token for the server. Made once; only root and the server can read it. */
-async function makeEdgeToken(path: string, owner?: Identity): Promise<void> {
+export async function makeEdgeToken(path: string, owner?: Identity): Promise<void> {
   try {
     if (!existsSync(path)) await writeAtomic(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
     if (owner) chownSync(path, owner.uid, owner.gid)

@@ -44,7 +44,11 @@ export async function prepareInstallation(environment: Environment): Promise<Ins
  * once there is a database: then that has the password.
  * @param owner absent without root: the file is then this user's
  */
-function storeFirstPassword(paths: InstallationPaths, password: string | null, owner?: Identity): void {
+export function storeFirstPassword(
+  paths: InstallationPaths,
+  password: string | null,
+  owner?: Identity,
+): void {
   if (password === null || existsSync(paths.database)) return
   // Left by a start that did not finish. The new file cannot be a link.
   rmSync(paths.firstPassword, { force: true })

@@ -88,7 +88,8 @@ async function startAll(
   const { generatedAdmin } = parseServerReady(await isReady(server))
   if (isOver()) return
   const { version } = config
-  onServer({ version, publicUrl: publicUrl(config), consolePort, dataDir, generatedAdmin, obstacle })
+  const here = { consolePort, dataDir }
+  onServer({ version, publicUrl: publicUrl(config), here, generatedAdmin, obstacle })
   if (dataPlane) onEdge(parseEdgeReady(await dataPlane))
 }
 

@@ -43,8 +43,7 @@ export async function startUnits(
     renderBanner({
       version: config.version,
       publicUrl: publicUrl(config),
-      consolePort: settings.POSTERN_CONSOLE_PORT,
-      dataDir: settings.POSTERN_DATA_DIR,
+      here: { consolePort: settings.POSTERN_CONSOLE_PORT, dataDir: settings.POSTERN_DATA_DIR },
       generatedAdmin: generated ? { username, password: generated } : undefined,
     }),
   )

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { baseImage } from './base-image.ts'
@@ -23,8 +23,10 @@ export async function buildImage({ dockerfile, context, tag, target }: Build): P
     const how = ['--isolation=chroot', '--network=host', '--layers', '--pull-never', '--format=docker']
     const what = [`--file=${dockerfile}`, `--tag=${tag}`, `--iidfile=${scratch}/id`]
     const only = target ? [`--target=${target}`] : []
-    const output = await buildah('build', ...how, ...lent, ...what, ...only, context)
-    return output.trim().split('\n').at(-1) ?? ''
+    await buildah('build', ...how, ...lent, ...what, ...only, context)
+    return readFileSync(`${scratch}/id`, 'utf8')
+      .trim()
+      .replace(/^sha256:/, '')
   } finally {
     rmSync(scratch, { recursive: true })
   }
@@ -34,10 +36,11 @@ export async function buildImage({ dockerfile, context, tag, target }: Build): P
 function lendNpm(scratch: string): string[] {
   const own = join(homedir(), '.npmrc')
   const certificates = '/etc/ssl/certs'
-  writeFileSync(`${scratch}/npmrc`, '')
-  const npmrc = existsSync(own) ? own : `${scratch}/npmrc`
+  const trusted = process.env.NODE_EXTRA_CA_CERTS
+  const text = existsSync(own) ? readFileSync(own, 'utf8') : ''
+  writeFileSync(`${scratch}/npmrc`, trusted?.startsWith(certificates) ? `${text}\ncafile=${trusted}\n` : text)
   return [
-    `--secret=id=npmrc,src=${npmrc}`,
+    `--secret=id=npmrc,src=${scratch}/npmrc`,
     ...(existsSync(certificates) ? [`--volume=${certificates}:${certificates}:ro`] : []),
   ]
 }
@@ -53,6 +56,7 @@ export async function inspectImage(image: string): Promise<ImageConfig> {
 export interface ImageConfig {
   User?: string
   Env?: string[]
+  Labels?: Record<string, string>
   Entrypoint?: string[]
   Cmd?: string[]
   WorkingDir?: string

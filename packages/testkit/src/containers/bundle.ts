@@ -46,7 +46,6 @@ export function renderBundle(options: BundleOptions): object {
       env: listEnvironment(options),
       capabilities: capabilitiesOf(service, user),
       noNewPrivileges,
-      rlimits: [{ type: 'RLIMIT_NOFILE', soft: 1024, hard: 524_288 }],
     },
     mounts: mountsOf(options),
     linux: {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import type { Finished } from '../exec.ts'
 import type { Namespace } from '../lab/namespace.ts'
-import { until } from '../until.ts'
+import { whenStarted } from '../started.ts'
 import { inspectImage } from './build-image.ts'
 import { type Bind, renderBundle } from './bundle.ts'
 import { type ComposeService, parseDuration } from './compose.ts'
@@ -61,11 +61,12 @@ export async function startContainer(options: ContainerOptions): Promise<Contain
   const running = startCrun(['run', '--bundle', dir, '--pid-file', pidFile, id], `${dir}/log`)
   let output = ''
   const logs = () => (existsSync(`${dir}/log`) ? readFileSync(`${dir}/log`, 'utf8') : output)
-  const init = await until('the container to start', () => {
-    if (!running.isRunning() && !existsSync(pidFile)) throw new Error(`crun: ${logs()}`)
-    return existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8'))
-  })
-  const exec = (argv: readonly string[]) => crun('exec', id, ...argv)
+  const init = await whenStarted(
+    running,
+    `a container of ${options.image}`,
+    () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
+  )
+  const exec = (argv: readonly string[]) => execIn(dir, id, argv)
   const processes = () => listProcesses(init)
   return {
     id,
@@ -103,6 +104,17 @@ async function writeBundle(
   const network = `/var/run/netns/${options.namespace.name}`
   const bundle = renderBundle({ rootfs, image, service, user, env, binds, network, hostname: id })
   writeFileSync(`${dir}/config.json`, JSON.stringify(bundle))
+}
+
+let execs = 0
+
+/** With the container's user, groups and rights, which crun alone would not all give it. */
+async function execIn(dir: string, id: string, args: readonly string[]): Promise<Finished> {
+  // The kit's own file, as written above.
+  const { process } = JSON.parse(readFileSync(`${dir}/config.json`, 'utf8')) as { process: object }
+  const file = `${dir}/exec-${execs++}.json`
+  writeFileSync(file, JSON.stringify({ ...process, args }))
+  return await crun('exec', '--process', file, id)
 }
 
 /** The files that Docker mounts into each container. */
