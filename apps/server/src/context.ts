@@ -69,6 +69,8 @@ export interface Context extends World {
   readonly proofs: Proofs
   /** Keys that nodes registered: each is a change that goes to every edge. */
   readonly keyAttempts: Attempts
+  /** Sets of services that agents sent, and domains that were looked up for them. */
+  readonly publishAttempts: Attempts
   /** Checking a password takes 128 MB and a thread for a third of a second. */
   readonly passwordGate: Gate
   readonly authority: Authority
@@ -152,6 +154,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       tickets: createTickets(world.randomBytes(32), world.clock),
       proofs: createProofs(world.randomBytes),
       keyAttempts: createAttempts(world.clock),
+      publishAttempts: createAttempts(world.clock),
       passwordGate: createGate(2, 50),
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,

@@ -157,6 +157,16 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
           />
         </div>
       </FormSection>
+      <FormSection legend="Agent">
+        <div className="fields">
+          <CheckboxField
+            control={control}
+            name="agentMayPublish"
+            label="Agent May Publish Services"
+            text="Containers with labels become services by themselves. Clearing this deletes them."
+          />
+        </div>
+      </FormSection>
     </FormDialog>
   )
 }

@@ -22,6 +22,17 @@ export interface Changed<T> {
   touched: Touched
   /** What the changed thing is called; absent where the note says it all. */
   name?: string
+  /** Instead of the note's, where only the work knows it. */
+  what?: string
+}
+
+/** Thrown by work that finds nothing to change, so that all is as before, without a revision. */
+export class Unchanged<T> extends Error {
+  readonly value: T
+  constructor(value: T) {
+    super('nothing changed')
+    this.value = value
+  }
 }
 
 /**
@@ -36,11 +47,28 @@ export async function change<T>(
   const { revision, changed } = await context.db.transaction().execute(async (tx) => {
     const revision = await takeRevision(tx)
     const changed = await work(tx, revision)
-    await recordChange(tx, { revision, at: new Date(context.clock()).toISOString(), ...note }, changed)
+    const what = changed.what ?? note.what
+    const at = new Date(context.clock()).toISOString()
+    await recordChange(tx, { revision, at, actor: note.actor, what }, changed)
     return { revision, changed }
   })
   context.bus.emit({ kind: 'changed', revision, touched: changed.touched })
   return changed.value
+}
+
+/** The same for work that may throw `Unchanged`. */
+export async function changeIfAny<T>(
+  context: Changer,
+  note: ChangeNote,
+  work: (tx: Transaction<Database>, revision: number) => Promise<Changed<T>>,
+): Promise<T> {
+  try {
+    return await change(context, note, work)
+  } catch (error) {
+    if (!(error instanceof Unchanged)) throw error
+    // Only this work throws it, with a value of its own.
+    return error.value as T
+  }
 }
 
 async function recordChange(

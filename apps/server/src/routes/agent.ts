@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { getAgentConfig } from '../core/nodes/agent-config.ts'
 import { registerNodeKey } from '../core/nodes/keys.ts'
 import { watchToken } from '../core/nodes/token-check.ts'
+import { publishServices } from '../core/publishing/publish.ts'
 import { route } from '../http/route.ts'
 import { endSocket, keepAlive, keepQuiet, sendFrame, socketRoute } from '../http/socket.ts'
 
@@ -18,6 +19,9 @@ export function agentRoutes(app: FastifyInstance): void {
     await registerNodeKey(context, actor, caller.nodeId, body.publicKey)
     return await getAgentConfig(context, caller.nodeId)
   })
+  route(app, endpoints.publishServices, ({ context, caller, body }) =>
+    publishServices(context, caller.nodeId, body),
+  )
   const sockets = new Map<number, Set<WebSocket>>()
   socketRoute(app, endpoints.agentSocket, (socket, { context, caller }, stream) => {
     keepAlive(socket)

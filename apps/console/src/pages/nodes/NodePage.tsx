@@ -67,11 +67,15 @@ export function NodeFacts({ node }: { node: Node }) {
         <dt>Send all internet traffic through the VPN</dt>
         <dd>{node.allowInternet ? 'Yes' : 'No'}</dd>
       </div>
+      <div>
+        <dt>Agent May Publish Services</dt>
+        <dd>{node.agentMayPublish ? 'Yes' : 'No'}</dd>
+      </div>
     </dl>
   )
 }
 
-const FACTS = ['client', 'handshake', 'transmitted', 'received', 'internet']
+const FACTS = ['client', 'handshake', 'transmitted', 'received', 'internet', 'publish']
 
 /** The page of a node while it is loaded, of the same heights. */
 function NodeSkeleton() {

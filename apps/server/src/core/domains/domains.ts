@@ -124,6 +124,8 @@ export async function updateDomain(
     refuseFindings({ invalid: findKindProblem(form), taken: [] })
     await refuseRequired(tx, id, form.authentication)
     await writeMembers(tx, id, form.authentication ? form.allowedEmails : [])
+    // What a person saved is theirs, and stays.
+    await tx.deleteFrom('published_domains').where('domain_id', '=', id).execute()
     await changeKind(context, tx, current, { ...form, issued, revision })
     await updateStated(tx, 'domains', id, revision, {
       ssl: form.ssl,
@@ -152,14 +154,20 @@ export async function removeDomain(context: Context, actor: string, id: number):
         [],
         'in_use',
       )
-    await dropOrder(tx, id)
-    await tx.deleteFrom('sign_ins').where('domain_id', '=', id).execute()
-    await tx.deleteFrom('signed_out').where('domain_id', '=', id).execute()
-    await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
-    await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
-    await tx.deleteFrom('domains').where('id', '=', id).execute()
+    await deleteDomain(tx, id)
     return { value: { id }, touched: { domains: [id] }, name: domain }
   })
+}
+
+/** With all that is about it. No service uses it. */
+export async function deleteDomain(tx: Transaction<Database>, id: number): Promise<void> {
+  await dropOrder(tx, id)
+  await tx.deleteFrom('sign_ins').where('domain_id', '=', id).execute()
+  await tx.deleteFrom('signed_out').where('domain_id', '=', id).execute()
+  await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
+  await tx.deleteFrom('published_domains').where('domain_id', '=', id).execute()
+  await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
+  await tx.deleteFrom('domains').where('id', '=', id).execute()
 }
 
 /** Of another kind, or saved once more, which also ends the wait after a failed order. */

@@ -7,6 +7,7 @@ import { type Database, flag, type NodeRow, type StatedUpdate } from '../../db/s
 import { NotFoundError } from '../errors.ts'
 import { nodeKey } from '../figures/counts.ts'
 import type { Patch } from '../patch.ts'
+import { forgetPublications, type Gone, withdrawAll } from '../publishing/publications.ts'
 import { checkNode } from './checks.ts'
 import { getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
 import { insertToken } from './tokens.ts'
@@ -64,19 +65,29 @@ function columnsOf(form: NodeForm) {
   }
 }
 
-/** A cleared address keeps the one the node has. @throws NotFoundError, ConflictError, ValidationError */
+/**
+ * A cleared address keeps the one the node has. What its agent published goes with the right to.
+ * @throws NotFoundError, ConflictError, ValidationError
+ */
 export async function updateNode(
   context: Context,
   actor: string,
   id: number,
   patch: Patch<NodeForm>,
 ): Promise<Node> {
-  await changeNode(context, actor, id, 'updated', async (tx, row) => {
+  const gone: number[] = []
+  await changeNode(context, actor, id, 'updated', async (tx, row, touch) => {
     const form = await checkNode(context, tx, patch, row)
     const address = form.address ?? row.address
     if (address !== row.address) context.addresses.release(row.address)
+    if (row.agent_may_publish === 1 && !form.agentMayPublish) {
+      const withdrawn = await withdrawAll(tx, id)
+      gone.push(...withdrawn.services.map((service) => service.id))
+      touch(withdrawn)
+    }
     return { ...columnsOf(form), address }
   })
+  if (gone.length > 0) await context.counts.remove(gone)
   return await getNode(context, id)
 }
 
@@ -98,11 +109,13 @@ export async function removeNode(context: Context, actor: string, id: number): P
   const services = await change(context, { actor, what: 'node deleted' }, async (tx) => {
     const row = await getNodeRow(tx, id)
     refuseLocal(row)
-    const services = await listServiceRefs(tx, id)
+    const published = await withdrawAll(tx, id)
+    const services = [...published.services, ...(await listServiceRefs(tx, id))]
+    await forgetPublications(tx, id)
     await tx.deleteFrom('services').where('node_id', '=', id).execute()
     await tx.deleteFrom('nodes').where('id', '=', id).execute()
     context.addresses.release(row.address)
-    return { value: services, touched: { nodes: [id], services }, name: row.name }
+    return { value: services, touched: { ...published, nodes: [id], services }, name: row.name }
   })
   context.live.remove(id)
   await context.counts.remove([nodeKey(id), ...services.map((service) => service.id)])
@@ -118,15 +131,19 @@ export async function changeNode(
   actor: string,
   id: number,
   what: string,
-  work: (tx: Tx, row: NodeRow) => Promise<StatedUpdate<'nodes'>>,
+  work: (tx: Tx, row: NodeRow, touch: (gone: Gone) => void) => Promise<StatedUpdate<'nodes'>>,
 ): Promise<void> {
   await change(context, { actor, what: `node ${what}` }, async (tx, revision) => {
     const row = await getNodeRow(tx, id)
     refuseLocal(row)
-    const values = await work(tx, row)
+    let gone: Gone = { services: [], domains: [] }
+    const values = await work(tx, row, (more) => {
+      gone = more
+    })
     const updated_at = nextTime(context.clock(), row.updated_at)
     await updateStated(tx, 'nodes', id, revision, { updated_at, ...values })
-    const touched = { nodes: [id], services: await listServiceRefs(tx, id) }
+    const services = [...gone.services, ...(await listServiceRefs(tx, id))]
+    const touched = { nodes: [id], services, domains: gone.domains }
     return { value: undefined, touched, name: row.name }
   })
 }

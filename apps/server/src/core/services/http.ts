@@ -69,7 +69,7 @@ async function findPathProblem(
 }
 
 /** The domain at which the console answers besides the public host. */
-async function findConsoleDomain(db: Kysely<Database>): Promise<string | undefined> {
+export async function findConsoleDomain(db: Kysely<Database>): Promise<string | undefined> {
   const row = await db
     .selectFrom('services')
     .innerJoin('domains', 'domains.id', 'services.domain_id')

@@ -18,7 +18,9 @@ export interface ServiceRecordRow extends ServiceRow {
   node_uses_file: Flag
   domain: string | null
   certificate_id: number | null
+  /** Of a service that an agent publishes. */
   source: string | null
+  source_enabled: Flag | null
   /** Of the last change of the service, its node or its domain. */
   routed_revision: number
 }
@@ -51,6 +53,7 @@ export async function readServices<DB, TB extends keyof DB>(
       'domains.domain',
       'certificates.id as certificate_id',
       'publications.source',
+      'publications.enabled as source_enabled',
     ])
     .select(usesFile.as('node_uses_file'))
     .select(routedRevision.as('routed_revision'))

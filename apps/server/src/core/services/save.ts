@@ -6,11 +6,19 @@ import type { Context } from '../../context.ts'
 import type { Database, ServiceRow } from '../../db/schema.ts'
 import { type Findings, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
+import { refusePublished } from '../publishing/publications.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
 import { findNewDomain, takeDomain } from './public-domain.ts'
 import type { ServiceRecordRow } from './records.ts'
-import { changedService, getServiceNode, getServiceRow, type ServiceKey, writeService } from './services.ts'
-import { readSurroundings } from './surroundings.ts'
+import {
+  changedService,
+  getServiceNode,
+  getServiceRow,
+  insertService,
+  type ServiceKey,
+  writeService,
+} from './services.ts'
+import { readSurroundings, type ServiceSurroundings } from './surroundings.ts'
 
 /** What services of one type do in their own way. */
 export interface ServiceKind<F extends ServiceForm, R extends Service> {
@@ -27,7 +35,7 @@ export interface ServiceKind<F extends ServiceForm, R extends Service> {
   toRecord(context: Context, row: ServiceRecordRow): R
 }
 
-interface Parts {
+export interface Parts {
   context: Context
   db: Kysely<Database>
 }
@@ -48,25 +56,10 @@ export async function createService<F extends ServiceForm, R extends Service>(
   const row = await change(context, { actor, what: 'service created' }, async (tx, revision) => {
     const form = patch.onto({})
     const node = await getServiceNode(tx, nodeId)
-    refuseFindings(await find(kind, { context, db: tx }, form, node))
+    refuseFindings(await findFaults(kind, { context, db: tx }, form, node))
     const domain = await takeDomain(context, tx, form, { issued, revision })
-    const now = new Date(context.clock()).toISOString()
-    const { id } = await tx
-      .insertInto('services')
-      .values({
-        ...sharedColumnsOf(form, node),
-        ...(await kind.columnsOf({ context, db: tx }, form)),
-        domain_id: domain.id,
-        type: kind.type,
-        node_id: nodeId,
-        enabled: 1,
-        system: 0,
-        revision,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
+    const columns = { ...(await columnsOf(kind, { context, db: tx }, form, node)), domain_id: domain.id }
+    const id = await insertService(context, tx, { ...columns, type: kind.type, node_id: nodeId, revision })
     return changedService(tx, { nodeId, type: kind.type, id }, domain.made)
   })
   return kind.toRecord(context, row)
@@ -81,16 +74,18 @@ export async function updateService<F extends ServiceForm, R extends Service>(
   patch: Patch<F>,
 ): Promise<R> {
   const key = { nodeId, type: kind.type, id }
-  const issued = await prepare(context, kind, nodeId, patch, await getServiceRow(context.db, key))
+  const seen = await getServiceRow(context.db, key)
+  refusePublished(seen)
+  const issued = await prepare(context, kind, nodeId, patch, seen)
   const row = await change(context, { actor, what: 'service updated' }, async (tx, revision) => {
     const before = await getServiceRow(tx, key)
     const form = patch.onto(kind.formOf(before), before.updated_at)
     const node = await getServiceNode(tx, nodeId)
-    refuseFindings(await find(kind, { context, db: tx }, form, node, before))
+    refusePublished(before)
+    refuseFindings(await findFaults(kind, { context, db: tx }, form, node, before))
     const domain = await takeDomain(context, tx, form, { issued, revision })
     await writeService(context, tx, before, revision, {
-      ...sharedColumnsOf(form, node),
-      ...(await kind.columnsOf({ context, db: tx }, form, before)),
+      ...(await columnsOf(kind, { context, db: tx }, form, node, before)),
       domain_id: domain.id,
     })
     return changedService(tx, key, domain.made)
@@ -114,28 +109,42 @@ async function prepare<F extends ServiceForm, R extends Service>(
   const { values, errors } = patch.read(before ? kind.formOf(before) : {}, before?.updated_at)
   // No field of a service is a list of records, which alone would differ.
   const readable = values as Partial<F>
-  const { invalid, taken } = await find(kind, { context, db: context.db }, readable, node, before)
+  const { invalid, taken } = await findFaults(kind, { context, db: context.db }, readable, node, before)
   const domain = await findNewDomain(context, readable)
   refuseFindings({ invalid: [...errors, ...invalid, ...domain.invalid], taken })
   return domain.name === null ? null : await context.authority.issue([domain.name])
 }
 
-async function find<F extends ServiceForm, R extends Service>(
+/** What the rules of all types and of this one find. @param around where it was read already */
+export async function findFaults<F extends ServiceForm, R extends Service>(
   kind: ServiceKind<F, R>,
   parts: Parts,
   form: Partial<F>,
   node: ServiceNode,
   before?: ServiceRecordRow,
+  around?: ServiceSurroundings,
 ): Promise<Findings> {
   const { invalid, taken } = await kind.find(parts, form, before)
   // The console leads to the server, as no other service may.
   if (before?.system) return { invalid, taken }
-  const message = findHostProblem(form, node, await readSurroundings(parts.context, parts.db, node))
+  const message = findHostProblem(
+    form,
+    node,
+    around ?? (await readSurroundings(parts.context, parts.db, node)),
+  )
   return { invalid: message === undefined ? invalid : [...invalid, { field: 'backendHost', message }], taken }
 }
 
-function sharedColumnsOf(form: ServiceForm, node: ServiceNode) {
+/** All that a form says, but for its domain. Nothing was found that speaks against it. */
+export async function columnsOf<F extends ServiceForm, R extends Service>(
+  kind: ServiceKind<F, R>,
+  parts: Parts,
+  form: F,
+  node: ServiceNode,
+  before?: ServiceRecordRow,
+) {
   return {
+    ...(await kind.columnsOf(parts, form, before)),
     name: form.name,
     name_folded: form.name.toLowerCase(),
     backend_host: keptHost(form, node),

@@ -1,13 +1,14 @@
 import type { Page } from '@postern/contract/lists'
 import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services'
 import { normaliseDomain } from '@postern/net/hostname'
-import type { Expression, ExpressionBuilder, Kysely, SqlBool, Transaction } from 'kysely'
+import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from 'kysely'
 import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
-import { type Database, flag, type StatedUpdate } from '../../db/schema.ts'
+import { type Database, type Flag, flag, type StatedUpdate } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
+import { detachPublication, holdPublication, releaseDomains } from '../publishing/publications.ts'
 import type { ServiceNode } from './backend-host.ts'
 import { findService, readServices, type ServiceOrder, type ServiceRecordRow, toService } from './records.ts'
 
@@ -80,6 +81,7 @@ export async function setServiceEnabled(
   const row = await change(context, { actor, what }, async (tx, revision) => {
     const current = await getServiceRow(tx, key)
     if (current.system && !enabled) throw new ConflictError('The console cannot be disabled', [], 'system')
+    await holdPublication(tx, current, enabled)
     await writeService(context, tx, current, revision, { enabled: flag(enabled) })
     return changedService(tx, key)
   })
@@ -93,10 +95,12 @@ export async function removeService(
   key: ServiceKey,
 ): Promise<{ id: number }> {
   const removed = await change(context, { actor, what: 'service deleted' }, async (tx) => {
-    const { system, name } = await getServiceRow(tx, key)
+    const { system, name, source, domain_id } = await getServiceRow(tx, key)
     if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
+    await detachPublication(tx, key.id)
     await tx.deleteFrom('services').where('id', '=', key.id).execute()
-    return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId] }, name }
+    const domains = source === null ? [] : await releaseDomains(tx, [domain_id])
+    return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId], domains }, name }
   })
   await context.counts.remove([key.id])
   return removed
@@ -110,6 +114,26 @@ export async function changedService(
 ): Promise<Changed<ServiceRecordRow>> {
   const row = await getServiceRow(tx, key)
   return { value: row, touched: { services: [key], nodes: [key.nodeId], domains }, name: row.name }
+}
+
+type NewService = Omit<
+  Insertable<Database['services']>,
+  'id' | 'enabled' | 'system' | 'created_at' | 'updated_at'
+> & { enabled?: Flag }
+
+/** Adds a service in the change of this revision. @returns its id */
+export async function insertService(
+  { clock }: Pick<Context, 'clock'>,
+  tx: Transaction<Database>,
+  values: NewService,
+): Promise<number> {
+  const now = new Date(clock()).toISOString()
+  const { id } = await tx
+    .insertInto('services')
+    .values({ enabled: 1, ...values, system: 0, created_at: now, updated_at: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 /** Writes the values of a form, or whether the service is enabled, as the change of this revision. */

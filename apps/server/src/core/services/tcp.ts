@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { type Database, flag } from '../../db/schema.ts'
 import type { Findings } from '../errors.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
-import type { ServiceKind } from './save.ts'
+import type { Parts, ServiceKind } from './save.ts'
 
 /** TCP and UDP services are found by their public port, which they keep while they are disabled. */
 export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
@@ -15,8 +15,8 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   find: ({ context, db }, { proto, port }, before) =>
     findPortProblems({ ...aroundOf(context, proto), db, proto, before }, port),
   async columnsOf({ context, db }, { proto, port, ssl }, before) {
-    const found = await findPort({ ...aroundOf(context, proto), db, proto, before })
-    return { proto, port: port ?? found ?? null, ssl: flag(ssl) }
+    const found = port ?? (await findPort({ ...aroundOf(context, proto), db, proto, before }))
+    return { proto, port: found ?? null, ssl: flag(ssl) }
   },
 }
 
@@ -77,6 +77,20 @@ async function findPort({
   proto,
   before,
 }: Around<PortProto>): Promise<number | undefined> {
+  const ports = await readFreePorts({ db, settings, held, proto, before })
+  return before?.port && ports.isFree(before.port) ? before.port : ports.next()
+}
+
+/** The ports of one protocol, as one transaction sees them. */
+export interface FreePorts {
+  isFree(port: number): boolean
+  take(port: number): void
+  /** The lowest that is free and that no other program holds. */
+  next(): number | undefined
+}
+
+/** @param before the service that may keep its port */
+async function readFreePorts({ db, settings, held, proto, before }: Around<PortProto>): Promise<FreePorts> {
   const { from, to } = settings.POSTERN_PORT_RANGE
   const others = await db
     .selectFrom('services')
@@ -89,7 +103,18 @@ async function findPort({
     .execute()
   const used = new Set(others.map(({ port }) => port))
   const isFree = (port: number) => isServicePort(settings, port) && !used.has(port)
-  if (before?.port && isFree(before.port)) return before.port
-  for (let port = from; port <= to; port++) if (isFree(port) && !held.has(port)) return port
-  return undefined
+  let lowest = from
+  return {
+    isFree,
+    take: (port) => void used.add(port),
+    next() {
+      for (; lowest <= to; lowest++) if (isFree(lowest) && !held.has(lowest)) return lowest
+      return undefined
+    },
+  }
+}
+
+/** For several services at once. */
+export async function listFreePorts({ context, db }: Parts, proto: PortProto): Promise<FreePorts> {
+  return await readFreePorts({ ...aroundOf(context, proto), db, proto, before: undefined })
 }

@@ -1,0 +1,105 @@
+import type { Kysely } from 'kysely'
+import type { IssuedCertificate } from '../../certificates/issue.ts'
+import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
+import { findDomainProblem } from '../domains/domains.ts'
+import { findConsoleDomain } from '../services/http.ts'
+import type { Wanted } from './wanted.ts'
+
+/** Of a domain that nobody has yet: its certificate, or why it cannot be. */
+export type NewDomain = { issued: IssuedCertificate } | { problem: string }
+
+/** Looked up at a time, for one set. */
+const LOOKUPS = 10
+/** After these ms the rest of a set waits for the next one. */
+const LOOKUP_MS = 15_000
+/** Looked up for one node in ten minutes: each may be a request to its address. */
+const MAX_LOOKUPS = 200
+
+/** Prepares the domains that are new with a set. Outside of any transaction: name servers take their time. */
+export async function prepareDomains(
+  context: Context,
+  nodeId: number,
+  wanted: readonly Wanted[],
+): Promise<ReadonlyMap<string, NewDomain>> {
+  const queue = [...(await listNew(context.db, wanted))]
+  const prepared = new Map<string, NewDomain>()
+  const until = context.clock() + LOOKUP_MS
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [name, skipValidation] = next
+      const problem = skipValidation ? undefined : await findProblem(context, nodeId, name, until)
+      prepared.set(
+        name,
+        problem === undefined ? { issued: await context.authority.issue([name]) } : { problem },
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: LOOKUPS }, work))
+  return prepared
+}
+
+/** The unknown names of a set, and whether all that have it leave out the look-up. */
+async function listNew(db: Kysely<Database>, wanted: readonly Wanted[]): Promise<Map<string, boolean>> {
+  const named = new Map<string, boolean>()
+  for (const { service } of wanted) {
+    const { domain, skipValidation } = service?.form ?? { domain: null, skipValidation: false }
+    if (domain !== null) named.set(domain, skipValidation && (named.get(domain) ?? true))
+  }
+  const known = await db
+    .selectFrom('domains')
+    .select('domain')
+    .where('domain', 'in', [...named.keys()])
+    .execute()
+  for (const { domain } of known) named.delete(domain)
+  return named
+}
+
+async function findProblem(
+  context: Context,
+  nodeId: number,
+  name: string,
+  until: number,
+): Promise<string | undefined> {
+  const { publishAttempts: attempts } = context
+  const key = `lookups ${nodeId}`
+  if (context.clock() > until) return 'was not looked up yet: it is with the next set'
+  if (attempts.count(key) >= MAX_LOOKUPS)
+    return 'was not looked up: too many new domains were. Wait ten minutes, or add it in the console.'
+  attempts.add(key, 1)
+  return await findDomainProblem(context, name, false)
+}
+
+/**
+ * Why services of this node's sources may not have that domain, in words.
+ * @param fresh what was prepared for one that was unknown then
+ */
+export async function findDomainFault(
+  context: Context,
+  tx: Kysely<Database>,
+  nodeId: number,
+  domain: string,
+  fresh: NewDomain | undefined,
+): Promise<string | undefined> {
+  if (domain === context.config.publicHost || domain === (await findConsoleDomain(tx)))
+    return 'is the address of the console: choose another domain'
+  const row = await tx
+    .selectFrom('domains')
+    .select(['id', 'authentication'])
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  if (!row) {
+    if (!fresh) return 'was deleted meanwhile: it is made anew with the next set'
+    return 'problem' in fresh ? fresh.problem : undefined
+  }
+  if (row.authentication === 1)
+    return 'has sign-in, which only people set: add the service in the console, or choose another domain'
+  const other = await tx
+    .selectFrom('services')
+    .select('id')
+    .where('domain_id', '=', row.id)
+    .where('node_id', '!=', nodeId)
+    .limit(1)
+    .executeTakeFirst()
+  return other && 'belongs to services of another node: choose another domain'
+}

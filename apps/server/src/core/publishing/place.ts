@@ -1,0 +1,178 @@
+import type { FieldError } from '@postern/contract/errors'
+import type { PortProto, Service, TcpServiceForm } from '@postern/contract/services'
+import { isServicePort } from '@postern/contract/settings'
+import type { Transaction } from 'kysely'
+import { updateStated } from '../../changes/change.ts'
+import type { Context } from '../../context.ts'
+import { type Database, flag, type StatedUpdate } from '../../db/schema.ts'
+import type { ServiceForm, ServiceNode } from '../services/backend-host.ts'
+import { http } from '../services/http.ts'
+import { takeDomain } from '../services/public-domain.ts'
+import type { ServiceRecordRow } from '../services/records.ts'
+import { columnsOf, findFaults, type ServiceKind } from '../services/save.ts'
+import { insertService, writeService } from '../services/services.ts'
+import type { ServiceSurroundings } from '../services/surroundings.ts'
+import { type FreePorts, listFreePorts, tcp } from '../services/tcp.ts'
+import { findDomainFault, type NewDomain } from './domains.ts'
+import { detachPublication, type Known } from './publications.ts'
+import type { WantedService } from './wanted.ts'
+
+/** The set of one source of a node, on its way into the tables in one transaction. */
+export interface Work {
+  context: Context
+  tx: Transaction<Database>
+  revision: number
+  node: ServiceNode
+  source: string
+  around: ServiceSurroundings
+  /** The domains that were unknown when the set came. */
+  prepared: ReadonlyMap<string, NewDomain>
+  /** Why services of this node may not have a domain; found once for each. */
+  domainFaults: Map<string, Promise<string | undefined>>
+  freePorts: Map<PortProto, Promise<FreePorts>>
+  done: Done
+}
+
+/** What was written. */
+export interface Done {
+  placed: { id: number; name: string }[]
+  removed: { id: number; name: string }[]
+  /** The domains that services left, and those that were made. */
+  left: Set<number | null>
+  made: number[]
+}
+
+/** One service of the set, with what is there of it. */
+export interface Item {
+  key: string
+  service: WantedService
+  known: Known | undefined
+  /** Of the same type. */
+  row: ServiceRecordRow | undefined
+}
+
+/** Writes what differs. @returns what is wrong with it, and then it is not there */
+export async function placeService(work: Work, item: Item): Promise<FieldError[]> {
+  const { service, row } = item
+  const errors =
+    service.type === 'http'
+      ? await placeAs(work, http, service.form, item)
+      : await placeAs(work, tcp, await withPort(work, service.form, row), item)
+  if (errors.length > 0 && row) await removeService(work, row)
+  return errors
+}
+
+async function placeAs<F extends ServiceForm, R extends Service>(
+  work: Work,
+  kind: ServiceKind<F, R>,
+  form: F,
+  item: Item,
+): Promise<FieldError[]> {
+  const { context, tx, node, around } = work
+  const { row } = item
+  const parts = { context, db: tx }
+  const { invalid, taken } = await findFaults(kind, parts, form, node, row, around)
+  const errors = firstOfEach([...(await findUnfit(work, form)), ...invalid, ...taken])
+  if (errors.length > 0) return errors
+  const values = {
+    ...(await columnsOf(kind, parts, form, node, row)),
+    domain_id: await takeNamed(work, form),
+    enabled: flag(item.service.enabled && !item.known?.held),
+  }
+  if (row) await update(work, item, row, values)
+  else await insert(work, item, { ...values, type: kind.type })
+  return []
+}
+
+/** What holds for sources beside the rules for people. */
+async function findUnfit(work: Work, form: ServiceForm & { ssl?: boolean }): Promise<FieldError[]> {
+  const { domain, ssl } = form
+  // The certificate would be the console's, and with it whatever browsers keep for the console.
+  if (domain === null)
+    return ssl
+      ? [{ field: 'domain', message: 'is needed for TLS: that of the console is not for sources' }]
+      : []
+  const message = await remember(work.domainFaults, domain, () =>
+    findDomainFault(work.context, work.tx, work.node.id, domain, work.prepared.get(domain)),
+  )
+  return message === undefined ? [] : [{ field: 'domain', message }]
+}
+
+function firstOfEach(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.toReversed().map((error) => [error.field, error])).values()].reverse()
+}
+
+async function takeNamed(work: Work, form: ServiceForm): Promise<number | null> {
+  const { context, tx, revision, prepared, done } = work
+  const fresh = prepared.get(form.domain ?? '')
+  const issued = fresh && 'issued' in fresh ? fresh.issued : null
+  const { id, made } = await takeDomain(context, tx, form, { issued, revision })
+  for (const domain_id of made) await tx.insertInto('published_domains').values({ domain_id }).execute()
+  done.made.push(...made)
+  return id
+}
+
+/** The port that the service has stays its own; a new one gets the lowest that is free. */
+async function withPort(
+  { context, tx, freePorts }: Work,
+  form: TcpServiceForm,
+  row: ServiceRecordRow | undefined,
+): Promise<TcpServiceForm> {
+  const { proto } = form
+  const { settings } = context.config
+  if (form.port === null && row?.proto === proto && row.port !== null && isServicePort(settings, row.port))
+    return { ...form, port: row.port }
+  if (form.port !== null) return form
+  const ports = await remember(freePorts, proto, () => listFreePorts({ context, db: tx }, proto))
+  const port = ports.next() ?? null
+  if (port !== null) ports.take(port)
+  return { ...form, port }
+}
+
+function remember<K, V>(known: Map<K, Promise<V>>, key: K, find: () => Promise<V>): Promise<V> {
+  const found = known.get(key) ?? find()
+  known.set(key, found)
+  return found
+}
+
+type Values = Parameters<typeof insertService>[2]
+
+async function insert(work: Work, { key, service }: Item, values: Omit<Values, 'node_id' | 'revision'>) {
+  const { context, tx, node, source, revision, done } = work
+  const row = { ...values, node_id: node.id, revision } as Values
+  const service_id = await insertService(context, tx, row)
+  const own = { service_id, enabled: flag(service.enabled) }
+  await tx
+    .insertInto('publications')
+    .values({ node_id: node.id, source, key, held: 0, ...own })
+    .onConflict((known) => known.columns(['node_id', 'source', 'key']).doUpdateSet(own))
+    .execute()
+  done.placed.push({ id: service_id, name: row.name })
+}
+
+async function update(work: Work, item: Item, row: ServiceRecordRow, values: StatedUpdate<'services'>) {
+  const { context, tx, revision, done } = work
+  const { enabled } = item.service
+  const isSame = Object.entries(values).every(([column, value]) => Reflect.get(row, column) === value)
+  if (isSame && item.known?.enabled === enabled) return
+  if (row.domain_id !== values.domain_id) done.left.add(row.domain_id)
+  await writeService(context, tx, row, revision, values)
+  await tx
+    .updateTable('publications')
+    .set({ enabled: flag(enabled) })
+    .where('service_id', '=', row.id)
+    .execute()
+  done.placed.push({ id: row.id, name: item.service.form.name })
+}
+
+/** Leaves its address to others of the set. It gets another one, or goes. */
+export async function vacate({ tx, revision }: Work, { id, type }: ServiceRecordRow): Promise<void> {
+  await updateStated(tx, 'services', id, revision, type === 'http' ? { path: null } : { port: null })
+}
+
+export async function removeService({ tx, done }: Work, row: ServiceRecordRow): Promise<void> {
+  await detachPublication(tx, row.id)
+  await tx.deleteFrom('services').where('id', '=', row.id).execute()
+  done.left.add(row.domain_id)
+  done.removed.push({ id: row.id, name: row.name })
+}

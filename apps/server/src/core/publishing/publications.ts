@@ -1,0 +1,127 @@
+import { titleOfSource } from '@postern/contract/publishing'
+import type { Kysely, Transaction } from 'kysely'
+import type { ServiceRef } from '../../changes/live.ts'
+import type { Database } from '../../db/schema.ts'
+import { deleteDomain } from '../domains/domains.ts'
+import { ConflictError } from '../errors.ts'
+import { readServices, type ServiceRecordRow } from '../services/records.ts'
+
+/** What is kept of one service of a source. */
+export interface Known {
+  /** Null while the source does not name it. */
+  service: ServiceRecordRow | null
+  /** As the source wants it. */
+  enabled: boolean
+  /** Whether a person disabled it. */
+  held: boolean
+}
+
+/** All that is kept of one source of a node, by key. */
+export async function readPublications(
+  db: Kysely<Database>,
+  nodeId: number,
+  source: string,
+): Promise<Map<string, Known>> {
+  const own = db.selectFrom('publications').where('node_id', '=', nodeId).where('source', '=', source)
+  const ids = own.select('service_id as id').where('service_id', 'is not', null).$narrowType<{ id: number }>()
+  const rows = await own.select(['key', 'service_id', 'enabled', 'held']).execute()
+  const services = new Map((await readServices(db, ids)).map((row) => [row.id, row]))
+  return new Map(
+    rows.map(({ key, service_id, enabled, held }) => {
+      const service = service_id === null ? null : (services.get(service_id) ?? null)
+      return [key, { service, enabled: enabled === 1, held: held === 1 }]
+    }),
+  )
+}
+
+/** @throws ConflictError for a service that an agent publishes: what a person changed there would be gone soon. */
+export function refusePublished({ source, node_name }: ServiceRecordRow): void {
+  if (source !== null)
+    throw new ConflictError(
+      `This service comes from ${whereOf(source, node_name)}: change it there`,
+      [],
+      'published',
+    )
+}
+
+/** Keeps that a person disabled or enabled it. @throws ConflictError for one that its source disabled */
+export async function holdPublication(
+  tx: Transaction<Database>,
+  { id, source, source_enabled, node_name }: ServiceRecordRow,
+  enabled: boolean,
+): Promise<void> {
+  if (source === null) return
+  if (enabled && source_enabled === 0)
+    throw new ConflictError(`${whereOf(source, node_name)} disabled it: enable it there`, [], 'published')
+  await tx
+    .updateTable('publications')
+    .set({ held: enabled ? 0 : 1 })
+    .where('service_id', '=', id)
+    .execute()
+}
+
+function whereOf(source: string, nodeName: string): string {
+  return `${titleOfSource(source)} on “${nodeName}”`
+}
+
+/** Of a service that goes: whether a person disabled it is kept, for when it comes back. */
+export async function detachPublication(tx: Transaction<Database>, serviceId: number): Promise<void> {
+  await tx.deleteFrom('publications').where('service_id', '=', serviceId).where('held', '=', 0).execute()
+  await tx.updateTable('publications').set({ service_id: null }).where('service_id', '=', serviceId).execute()
+}
+
+/** Takes away those of the domains that were made for a source and that nothing uses any more. @returns their ids */
+export async function releaseDomains(
+  tx: Transaction<Database>,
+  ids: Iterable<number | null>,
+): Promise<number[]> {
+  const gone: number[] = []
+  for (const id of new Set(ids)) {
+    if (id === null || !(await isReleased(tx, id))) continue
+    await deleteDomain(tx, id)
+    gone.push(id)
+  }
+  return gone
+}
+
+async function isReleased(tx: Transaction<Database>, id: number): Promise<boolean> {
+  const free = await tx
+    .selectFrom('published_domains')
+    .select('domain_id')
+    .where('domain_id', '=', id)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('services').select('services.id').where('services.domain_id', '=', id))),
+    )
+    .executeTakeFirst()
+  return free !== undefined
+}
+
+/** What went from the tables. */
+export interface Gone {
+  services: ServiceRef[]
+  domains: number[]
+}
+
+/** All that the agent of a node published goes. */
+export async function withdrawAll(tx: Transaction<Database>, nodeId: number): Promise<Gone> {
+  const rows = await tx
+    .selectFrom('publications')
+    .innerJoin('services', 'services.id', 'service_id')
+    .select(['services.id', 'domain_id'])
+    .where('publications.node_id', '=', nodeId)
+    .execute()
+  for (const { id } of rows) {
+    await detachPublication(tx, id)
+    await tx.deleteFrom('services').where('id', '=', id).execute()
+  }
+  const domains = await releaseDomains(
+    tx,
+    rows.map((row) => row.domain_id),
+  )
+  return { services: rows.map(({ id }) => ({ id, nodeId })), domains }
+}
+
+/** Forgets what was kept for the sources of a node that goes. */
+export async function forgetPublications(tx: Transaction<Database>, nodeId: number): Promise<void> {
+  await tx.deleteFrom('publications').where('node_id', '=', nodeId).execute()
+}
