@@ -254,7 +254,10 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
   await page.waitForURL(`**/nodes/${node.id}/http/*/logs`)
   await page.getByRole('heading', { level: 1, name: 'pal', exact: true }).waitFor()
   await open('pal-e.ex')
-  await palette.getByRole('option', { name: 'pal-e.example.com' }).click()
+  await palette
+    .getByRole('group', { name: 'Domains' })
+    .getByRole('option', { name: 'pal-e.example.com' })
+    .click()
   await page.waitForURL('**/domains?search=pal-e.example.com')
 
   await open('no such thing')
