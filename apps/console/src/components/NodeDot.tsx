@@ -1,12 +1,14 @@
 import type { Node } from '@postern/contract/nodes'
 import { StatusDot } from '../ui/StatusDot.tsx'
 
+export const DOT_READS = ['status', 'enabled', 'latestHandshakeTimestamp'] as const satisfies (keyof Node)[]
+
 /** The status of a node. Only one that was lost is red: the others are away because of a person, or not there yet. */
-export function NodeDot({ node }: { node: Node }) {
+export function NodeDot({ node }: { node: Pick<Node, (typeof DOT_READS)[number]> }) {
   return <StatusDot status={lookOf(node)} />
 }
 
-function lookOf({ status, enabled, latestHandshakeTimestamp }: Node) {
+function lookOf({ status, enabled, latestHandshakeTimestamp }: Pick<Node, (typeof DOT_READS)[number]>) {
   if (status !== 'offline') return status
   if (!enabled) return 'disconnected'
   return latestHandshakeTimestamp === null ? 'new' : 'offline'

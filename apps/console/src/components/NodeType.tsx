@@ -3,7 +3,7 @@ import { Badge } from '../ui/Badge.tsx'
 import { INSIDE_ROW } from '../ui/row-events.ts'
 
 interface Props {
-  node: Node
+  node: Pick<Node, 'isLocal' | 'isGateway' | 'gatewayNetworks'>
   /** In a row of a table. */
   inRow?: boolean
 }
@@ -34,7 +34,7 @@ export function NodeType({ node, inRow }: Props) {
   )
 }
 
-function GatewayTooltip({ node }: { node: Node }) {
+function GatewayTooltip({ node }: Pick<Props, 'node'>) {
   return (
     <>
       {node.gatewayNetworks?.map((network) => (

@@ -1,8 +1,10 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Download, Power, Trash2 } from 'lucide-react'
+import { useMemo } from 'react'
 import { ApiError } from '../api/api-error.ts'
+import type { Api } from '../api/client.ts'
 import { useApi } from '../api/context.ts'
 import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
 import { saveFile } from '../util/save-file.ts'
@@ -12,6 +14,12 @@ import { ask, attempt } from './ask.ts'
 export function useNodeActions() {
   const api = useApi()
   const queries = useQueryClient()
+  return useMemo(() => nodeActions(api, queries), [api, queries])
+}
+
+export type NodeActions = ReturnType<typeof nodeActions>
+
+function nodeActions(api: Api, queries: QueryClient) {
   const refresh = () => queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
   const save = async ({ id }: Node, replace?: 'true') => {
     const input = { params: { id }, query: { replace } }

@@ -1,6 +1,6 @@
 import type { Page } from '@postern/contract/lists'
 import { ChevronDown, ChevronRight } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { errorMessage, failureOf, isTold } from '../api/api-error.ts'
 import { keepRowsPerPage, ROWS_PER_PAGE } from '../stores/row-counts.ts'
 import { Button, IconButton } from '../ui/Button.tsx'
@@ -15,7 +15,7 @@ interface Props<T> {
   /** What the rows are, for the words of an error: `nodes`. */
   noun: string
   columns: readonly Column<T>[]
-  /** What can be done with a row. */
+  /** What can be done with a row; the same function each time, like `columns`. */
   renderMenu: (row: T) => ReactNode
   /** Instead of rows when there is none yet. */
   empty: ReactNode
@@ -23,7 +23,7 @@ interface Props<T> {
   isEmpty?: (page: Page<T>) => boolean
   /** Instead of rows when there is none for this search and filter. */
   noMatch?: ReactNode
-  /** Something wide below a row, which a button in front of it shows and hides. */
+  /** Something wide below a row, which a button in front of it shows and hides; the same `label` each time. */
   expand?: { label: (row: T) => string; render: (row: T) => ReactNode }
   className?: string
   /** Inside a card, which has a frame of its own. */
@@ -71,10 +71,38 @@ function changeLimit({ params, change }: List<unknown>, limit: number): void {
   change({ limit, page: Math.floor(((params.page - 1) * params.limit) / limit) + 1 })
 }
 
-function Rows<T extends { id: number }>({ list, columns, renderMenu, expand, ...props }: Props<T>) {
+function Rows<T extends { id: number }>({ list, expand, ...props }: Props<T>) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
-  const toggle = (id: number) => setOpen((before) => before.symmetricDifference(new Set([id])))
-  const expander = (label: (row: T) => string): Column<T> => ({
+  const { columns, renderMenu } = props
+  const label = expand?.label
+  const all = useMemo(() => {
+    const toggle = (id: number) => setOpen((before) => before.symmetricDifference(new Set([id])))
+    return [...(label ? [expander(label, open, toggle)] : []), ...columns, { ...ACTIONS, render: renderMenu }]
+  }, [columns, renderMenu, label, open])
+  return (
+    <Table
+      className={props.className}
+      caption={props.caption}
+      columns={all}
+      rows={list.query.data?.data}
+      rowKey={({ id }) => id}
+      sort={list.params.sort}
+      onSort={(sort) => list.change({ sort })}
+      skeletonRows={list.expectedRows ?? (props.inCard ? 2 : 5)}
+      renderExpanded={(row) => open.has(row.id) && expand?.render(row)}
+    />
+  )
+}
+
+const ACTIONS = { head: 'Actions', hiddenHead: true, width: 'w-act', className: 'c-act' }
+
+/** The button that shows and hides what is below a row. */
+function expander<T extends { id: number }>(
+  label: (row: T) => string,
+  open: ReadonlySet<number>,
+  toggle: (id: number) => void,
+): Column<T> {
+  return {
     head: 'Show more',
     hiddenHead: true,
     width: 'w-exp',
@@ -88,27 +116,7 @@ function Rows<T extends { id: number }>({ list, columns, renderMenu, expand, ...
         onClick={() => toggle(row.id)}
       />
     ),
-  })
-  const actions: Column<T> = {
-    head: 'Actions',
-    hiddenHead: true,
-    width: 'w-act',
-    className: 'c-act',
-    render: renderMenu,
   }
-  return (
-    <Table
-      className={props.className}
-      caption={props.caption}
-      columns={[...(expand ? [expander(expand.label)] : []), ...columns, actions]}
-      rows={list.query.data?.data}
-      rowKey={({ id }) => id}
-      sort={list.params.sort}
-      onSort={(sort) => list.change({ sort })}
-      skeletonRows={list.expectedRows ?? (props.inCard ? 2 : 5)}
-      renderExpanded={(row) => open.has(row.id) && expand?.render(row)}
-    />
-  )
 }
 
 function NoRows<T>({ list: { params }, page, empty, isEmpty, noMatch }: Props<T> & { page: Page<T> }) {

@@ -1,5 +1,5 @@
 import { ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
-import { type ComponentProps, useState } from 'react'
+import { type ComponentProps, type MouseEvent, memo, useCallback, useState } from 'react'
 import { Button, IconButton } from './Button.tsx'
 import type { MenuItem } from './OpenMenu.tsx'
 import { useLoaded } from './use-loaded.ts'
@@ -24,18 +24,12 @@ export function Menu(props: MenuProps) {
   const [usedBy, setUsedBy] = useState<'pointer' | 'keyboard' | null>(null)
   const menus = useLoaded(loadMenus, usedBy !== null, () => setUsedBy(null))
   const { groups, ...look } = props
+  const use = useCallback(({ detail }: MouseEvent) => setUsedBy(detail === 0 ? 'keyboard' : 'pointer'), [])
   if (usedBy && menus) {
     const trigger = <MenuButton {...look} />
     return <menus.OpenMenu usedBy={usedBy} label={look.label} groups={groups} trigger={trigger} />
   }
-  return (
-    <MenuButton
-      {...look}
-      aria-haspopup="menu"
-      aria-expanded={false}
-      onClick={({ detail }) => setUsedBy(detail === 0 ? 'keyboard' : 'pointer')}
-    />
-  )
+  return <ClosedMenu {...look} aria-haspopup="menu" aria-expanded={false} onClick={use} />
 }
 
 type MenuButtonProps = Omit<MenuProps, 'groups'> & Omit<ComponentProps<'button'>, 'children'>
@@ -52,3 +46,6 @@ function MenuButton({ label, text, icon = Ellipsis, ...rest }: MenuButtonProps) 
     </Button>
   )
 }
+
+/** What a menu offers may be said anew each second, and its button stays. */
+const ClosedMenu = memo(MenuButton)

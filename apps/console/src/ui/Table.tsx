@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { Fragment, type ReactNode } from 'react'
+import { Fragment, memo, type ReactNode } from 'react'
 import { Button } from './Button.tsx'
 import { moveInRows, ROW_EVENTS } from './row-events.ts'
 import { Select } from './Select.tsx'
@@ -18,10 +18,21 @@ export interface Column<T> {
   /** Shown above the value on narrow screens. */
   label?: string
   render: (row: T) => ReactNode
+  /** The only fields that `render` reads, so that its cell is drawn anew when one of them changes; see `cellsOf`. */
+  reads?: readonly (keyof T)[]
+}
+
+/** For rows whose figures change all the time: a cell by the fields that it reads, which it cannot leave out. */
+export function cellsOf<T>() {
+  return <K extends keyof T>(reads: readonly K[], render: (row: Pick<T, K>) => ReactNode) => ({
+    reads,
+    render,
+  })
 }
 
 export interface TableProps<T> {
   caption: string
+  /** The same array each time: else every row is drawn anew. */
   columns: readonly Column<T>[]
   /** Undefined while they are loaded: the table shows as many lines as `skeletonRows`. */
   rows: readonly T[] | undefined
@@ -29,7 +40,6 @@ export interface TableProps<T> {
   sort?: Sort | undefined
   onSort?: (sort: Sort) => void
   skeletonRows?: number
-  rowClassName?: (row: T) => string | undefined
   /** Something wide below a row, or null. */
   renderExpanded?: (row: T) => ReactNode
   className?: string
@@ -62,7 +72,14 @@ export function Table<T>(props: TableProps<T>) {
         {rows === undefined ? (
           <SkeletonRows {...props} />
         ) : (
-          rows.map((row) => <Row key={props.rowKey(row)} {...props} row={row} />)
+          rows.map((row) => (
+            <Row
+              key={props.rowKey(row)}
+              row={row}
+              columns={columns}
+              expanded={props.renderExpanded?.(row) || null}
+            />
+          ))
         )}
       </tbody>
     </table>
@@ -70,16 +87,19 @@ export function Table<T>(props: TableProps<T>) {
   )
 }
 
-function Row<T>({ row, columns, rowClassName, renderExpanded }: TableProps<T> & { row: T }) {
-  const expanded = renderExpanded?.(row)
+interface RowProps<T> {
+  row: T
+  columns: readonly Column<T>[]
+  expanded: ReactNode
+}
+
+function DrawnRow<T>({ row, columns, expanded }: RowProps<T>) {
   return (
     <Fragment>
       {/* biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens */}
-      <tr role="row" className={clsx(rowClassName?.(row), expanded && 'open') || undefined} {...ROW_EVENTS}>
+      <tr role="row" className={expanded ? 'open' : undefined} {...ROW_EVENTS}>
         {columns.map((column) => (
-          <Cell key={column.head} column={column}>
-            {column.render(row)}
-          </Cell>
+          <RowCell key={column.head} column={column} row={row} />
         ))}
       </tr>
       {expanded && (
@@ -94,6 +114,28 @@ function Row<T>({ row, columns, rowClassName, renderExpanded }: TableProps<T> & 
     </Fragment>
   )
 }
+
+/** Drawn anew when its record has changed. */
+// Memo keeps the component's own type, but for the parameter.
+const Row = memo(DrawnRow) as typeof DrawnRow
+
+interface CellProps<T> {
+  column: Column<T>
+  row: T
+}
+
+function DrawnCell<T>({ column, row }: CellProps<T>) {
+  return <Cell column={column}>{column.render(row)}</Cell>
+}
+
+function isSameCell<T>(before: CellProps<T>, { column, row }: CellProps<T>): boolean {
+  if (before.column !== column) return false
+  return before.row === row || (column.reads?.every((field) => before.row[field] === row[field]) ?? false)
+}
+
+/** Drawn anew when a field that it reads has changed. */
+// As above.
+const RowCell = memo(DrawnCell, isSameCell) as typeof DrawnCell
 
 function Cell<T>({ column, children }: { column: Column<T>; children: ReactNode }) {
   return (

@@ -3,7 +3,7 @@ import { LIMITS } from '@postern/contract/limits'
 import type { Node } from '@postern/contract/nodes'
 import type { Service, ServiceType } from '@postern/contract/services'
 import { Plus } from 'lucide-react'
-import { Suspense, useId, useState } from 'react'
+import { Suspense, useCallback, useId, useState } from 'react'
 import { ServiceDialog } from '../../forms/dialogs.ts'
 import { CardSearch } from '../../table/CardSearch.tsx'
 import { useAddressParams } from '../../table/list-params.ts'
@@ -23,6 +23,7 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
     state: useAddressParams(LIMITS.cardPageSize, type),
     input: { params: { nodeId: node.id, type } },
   })
+  const edit = useCallback((service: Service) => setForm({ service }), [])
   const add = (
     <Button size="sm" icon={Plus} onClick={() => setForm({ service: undefined })}>
       Add Service
@@ -44,7 +45,7 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
       <ServiceTable
         type={type}
         list={services}
-        onEdit={(service) => setForm({ service })}
+        onEdit={edit}
         empty={
           <EmptyState door="ajar" title={`No ${typeName(type)} services yet`} text={PURPOSES[type]}>
             {add}

@@ -1,6 +1,6 @@
 import type { Service, ServiceType } from '@postern/contract/services'
 import { LockKeyhole, type LucideIcon, Shield } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { QueryTable } from '../../table/QueryTable.tsx'
 import type { List } from '../../table/use-list.ts'
@@ -56,22 +56,23 @@ const STATE: Column<Service> = {
   render: (service) => <ServiceState service={service} />,
 }
 
+const OF_NODE = [SORTED_NAME, INGRESS, STATE]
+const OF_DOMAIN = [NAME, INGRESS, NODE, STATE]
+
 interface Props {
   type: ServiceType
   list: List<Service>
   empty: ReactNode
   /** Where the list can be searched. */
   noMatch?: ReactNode
-  /** In the context of a node its services can be edited; elsewhere each names its node and links to it. */
+  /** The same function each time. In the context of a node its services can be edited; elsewhere each names its node and links to it. */
   onEdit?: (service: Service) => void
 }
 
 /** Services of one type with what can be done with each. */
 export function ServiceTable({ type, list, empty, noMatch, onEdit }: Props) {
   const [info, setInfo] = useState<Service | null>(null)
-  const navigate = useNavigate()
-  const actions = useServiceActions()
-  const goToNode = ({ nodeId }: Service) => navigate(urls.node(nodeId))
+  const renderMenu = useMenu(setInfo, onEdit)
   return (
     <>
       <QueryTable
@@ -80,25 +81,36 @@ export function ServiceTable({ type, list, empty, noMatch, onEdit }: Props) {
         caption={`${typeName(type)} Services`}
         noun="services"
         list={list}
-        columns={onEdit ? [SORTED_NAME, INGRESS, STATE] : [NAME, INGRESS, NODE, STATE]}
+        columns={onEdit ? OF_NODE : OF_DOMAIN}
         empty={empty}
         noMatch={noMatch}
-        renderMenu={(service) => (
-          <Menu
-            label={`Actions for ${service.name}`}
-            groups={serviceMenu(service, {
-              info: () => setInfo(service),
-              logs: () => navigate(urls.serviceLogs(service)),
-              ...(onEdit ? { edit: () => onEdit(service) } : { goToNode: () => goToNode(service) }),
-              enable: () => actions.enable(service),
-              disable: () => actions.disable(service),
-              remove: () => actions.remove(service),
-            })}
-          />
-        )}
+        renderMenu={renderMenu}
       />
       <Suspense>{info && <ServiceInfoDialog service={info} onClose={() => setInfo(null)} />}</Suspense>
     </>
+  )
+}
+
+function useMenu(onInfo: (service: Service) => void, onEdit: Props['onEdit']) {
+  const navigate = useNavigate()
+  const actions = useServiceActions()
+  return useCallback(
+    (service: Service) => (
+      <Menu
+        label={`Actions for ${service.name}`}
+        groups={serviceMenu(service, {
+          info: () => onInfo(service),
+          logs: () => navigate(urls.serviceLogs(service)),
+          ...(onEdit
+            ? { edit: () => onEdit(service) }
+            : { goToNode: () => navigate(urls.node(service.nodeId)) }),
+          enable: () => actions.enable(service),
+          disable: () => actions.disable(service),
+          remove: () => actions.remove(service),
+        })}
+      />
+    ),
+    [onInfo, onEdit, navigate, actions],
   )
 }
 

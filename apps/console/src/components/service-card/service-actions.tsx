@@ -2,6 +2,8 @@ import { endpoints } from '@postern/contract/endpoints'
 import type { Service } from '@postern/contract/services'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide-react'
+import { useMemo } from 'react'
+import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
 import type { ConfirmOptions } from '../../ui/confirm.ts'
 import type { MenuItem } from '../../ui/OpenMenu.tsx'
@@ -43,6 +45,10 @@ export function serviceMenu({ enabled, system }: Service, verbs: ServiceVerbs): 
 export function useServiceActions() {
   const api = useApi()
   const queries = useQueryClient()
+  return useMemo(() => serviceActions(api, queries), [api, queries])
+}
+
+function serviceActions(api: Api, queries: QueryClient) {
   const refresh = () => refreshServices(queries)
   const input = ({ nodeId, type, id }: Service) => ({ params: { nodeId, type, id } })
 

@@ -32,6 +32,8 @@ const COLUMNS: readonly Column<Pat>[] = [
   { head: 'Expires', className: 'c-full', label: 'Expires', render: (token) => <Expiry token={token} /> },
 ]
 
+const renderMenu = (token: Pat) => <TokenMenu token={token} />
+
 /** The access tokens of a node, five at a time. */
 export function TokenCard({ node }: { node: Node }) {
   const titleId = useId()
@@ -62,7 +64,7 @@ export function TokenCard({ node }: { node: Node }) {
         noun="access tokens"
         list={tokens}
         columns={COLUMNS}
-        renderMenu={(token) => <TokenMenu token={token} />}
+        renderMenu={renderMenu}
         empty={
           <EmptyState
             door="ajar"

@@ -3,6 +3,7 @@ import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { useQueryClient } from '@tanstack/react-query'
 import { UserX } from 'lucide-react'
+import { useCallback } from 'react'
 import { useApi } from '../../api/context.ts'
 import { ask } from '../../components/ask.ts'
 import { useCardParams } from '../../table/list-params.ts'
@@ -49,6 +50,10 @@ export function DomainSignIns({ domain }: { domain: Domain }) {
     state: useCardParams(LIMITS.cardPageSize),
     input: { params: { id: domain.id } },
   })
+  const renderMenu = useCallback(
+    (record: SignInRecord) => <SignInMenu domain={domain} record={record} />,
+    [domain],
+  )
   return (
     <section className="sub-svcs" aria-label={`Sign-ins of ${domain.domain}`}>
       <h2>Sign-ins of the last 30 days</h2>
@@ -59,7 +64,7 @@ export function DomainSignIns({ domain }: { domain: Domain }) {
         noun="sign-ins"
         list={signIns}
         columns={COLUMNS}
-        renderMenu={(record) => <SignInMenu domain={domain} record={record} />}
+        renderMenu={renderMenu}
         empty={<p className="none">Nobody has signed in yet.</p>}
       />
     </section>

@@ -3,7 +3,7 @@ import { endpoints } from '@postern/contract/endpoints'
 import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { Lock, Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
-import { Suspense, useState } from 'react'
+import { Suspense, useCallback, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { useConfig } from '../../api/queries.ts'
@@ -53,9 +53,26 @@ const COLUMNS: readonly Column<Domain>[] = [
   },
 ]
 
+const BELOW = {
+  label: ({ domain }: Domain) => `Services of ${domain}`,
+  render: (row: Domain) => (
+    <>
+      {ServiceType.options.map((type) => (
+        <DomainServices key={type} domain={row.domain} type={type} />
+      ))}
+      {row.authentication && <DomainSignIns domain={row} />}
+      {row.certificate.kind === 'self-signed' && <DomainRoot domain={row.domain} />}
+    </>
+  ),
+}
+
 export function DomainsPage() {
   const [form, setForm] = useState<{ domain: Domain | undefined } | null>(null)
   const domains = useList({ endpoint: endpoints.listDomains, state: usePageParams() })
+  const renderMenu = useCallback(
+    (domain: Domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />,
+    [],
+  )
   const add = (
     <Button variant="primary" icon={Plus} onClick={() => setForm({ domain: undefined })}>
       Add Domain
@@ -81,19 +98,8 @@ export function DomainsPage() {
         noun="domains"
         list={domains}
         columns={COLUMNS}
-        renderMenu={(domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />}
-        expand={{
-          label: ({ domain }) => `Services of ${domain}`,
-          render: (row) => (
-            <>
-              {ServiceType.options.map((type) => (
-                <DomainServices key={type} domain={row.domain} type={type} />
-              ))}
-              {row.authentication && <DomainSignIns domain={row} />}
-              {row.certificate.kind === 'self-signed' && <DomainRoot domain={row.domain} />}
-            </>
-          ),
-        }}
+        renderMenu={renderMenu}
+        expand={BELOW}
         empty={
           <EmptyState
             door="ajar"

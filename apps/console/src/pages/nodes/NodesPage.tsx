@@ -2,15 +2,15 @@ import { endpoints } from '@postern/contract/endpoints'
 import { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
 import { ArrowLeftRight, Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
-import { Suspense, useState } from 'react'
-import { Link, useNavigate } from 'react-router'
+import { Suspense, useCallback, useState } from 'react'
+import { Link, type NavigateFunction, useNavigate } from 'react-router'
 import * as z from 'zod/mini'
 import { LiveMark } from '../../components/LiveMark.tsx'
-import { NodeDot } from '../../components/NodeDot.tsx'
+import { DOT_READS, NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { Page } from '../../components/Page.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
-import { useNodeActions } from '../../components/use-node-actions.tsx'
+import { type NodeActions, useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
 import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
@@ -23,7 +23,7 @@ import type { MenuItem } from '../../ui/OpenMenu.tsx'
 import { OPENS_ROW } from '../../ui/row-events.ts'
 import { SearchField } from '../../ui/SearchField.tsx'
 import { Pills } from '../../ui/Select.tsx'
-import type { Column } from '../../ui/Table.tsx'
+import { type Column, cellsOf } from '../../ui/Table.tsx'
 import { urls } from '../../util/urls.ts'
 import './NodesPage.css'
 
@@ -35,20 +35,21 @@ const TYPES = [
 const EXPOSE_ICONS = { http: Globe, tcp: ArrowLeftRight } as const
 const LIVE = { stream: endpoints.streamNodes, rows: z.array(Node) }
 
+const cell = cellsOf<Node>()
 const COLUMNS: readonly Column<Node>[] = [
   {
     head: 'Status',
     hiddenHead: true,
     width: 'w-dot',
     className: 'c-dot',
-    render: (node) => !node.isLocal && <NodeDot node={node} />,
+    ...cell(['isLocal', ...DOT_READS], (node) => !node.isLocal && <NodeDot node={node} />),
   },
   {
     head: 'Name',
     width: 'w-26',
     className: 'c-name',
     sortBy: 'name',
-    render: (node) => (
+    ...cell(['id', 'name', 'address', 'problem'], (node) => (
       <>
         <Link {...OPENS_ROW} to={urls.node(node.id)} dir="auto">
           {node.name}
@@ -56,21 +57,26 @@ const COLUMNS: readonly Column<Node>[] = [
         <span className="sub mono">{node.address}</span>
         {node.problem && <p className="why bad">{node.problem}</p>}
       </>
-    ),
+    )),
   },
-  { head: 'Type', width: 'w-12', className: 'c-badge', render: (node) => <NodeType node={node} inRow /> },
+  {
+    head: 'Type',
+    width: 'w-12',
+    className: 'c-badge',
+    ...cell(['isLocal', 'isGateway', 'gatewayNetworks'], (node) => <NodeType node={node} inRow />),
+  },
   {
     head: 'Services',
     width: 'w-12',
     className: 'r tn c-count',
     label: 'Services',
-    render: ({ services }) => services || <span className="none">-</span>,
+    ...cell(['services'], ({ services }) => services || <span className="none">-</span>),
   },
   {
     head: 'Latest Handshake',
     sortBy: 'latestHandshakeTimestamp',
     label: 'Latest Handshake',
-    render: (node) => <RelativeTime time={node.latestHandshakeTimestamp} />,
+    ...cell(['latestHandshakeTimestamp'], (node) => <RelativeTime time={node.latestHandshakeTimestamp} />),
   },
   {
     head: 'Received (KB)',
@@ -78,7 +84,7 @@ const COLUMNS: readonly Column<Node>[] = [
     className: 'r',
     sortBy: 'transferRx',
     label: 'Received (KB)',
-    render: (node) => <Kilobytes bytes={node.transferRx} />,
+    ...cell(['transferRx'], (node) => <Kilobytes bytes={node.transferRx} />),
   },
   {
     head: 'Transmitted (KB)',
@@ -86,7 +92,7 @@ const COLUMNS: readonly Column<Node>[] = [
     className: 'r',
     sortBy: 'transferTx',
     label: 'Transmitted (KB)',
-    render: (node) => <Kilobytes bytes={node.transferTx} />,
+    ...cell(['transferTx'], (node) => <Kilobytes bytes={node.transferTx} />),
   },
 ]
 
@@ -100,6 +106,7 @@ export function NodesPage() {
     live: LIVE,
   })
   const { params, change } = nodes
+  const renderMenu = useMenu(setOpen)
   const add = () => setOpen({ form: undefined })
   const close = () => setOpen(null)
   return (
@@ -128,13 +135,7 @@ export function NodesPage() {
         noun="nodes"
         list={nodes}
         columns={COLUMNS}
-        renderMenu={(node) => (
-          <NodeMenu
-            node={node}
-            onEdit={() => setOpen({ form: node })}
-            onExpose={(expose) => setOpen({ expose, node })}
-          />
-        )}
+        renderMenu={renderMenu}
         // The local node is always there and is none that a person added.
         isEmpty={({ data, total }) => total === data.filter((node) => node.isLocal).length}
         empty={
@@ -179,38 +180,43 @@ function NoMatch({ list }: { list: List<Node> }) {
   )
 }
 
-interface MenuProps {
-  node: Node
-  onEdit: () => void
-  onExpose: (type: ServiceType) => void
+/** What renders the menu of a node; what the menu offers is made of the record as it is then. */
+function useMenu(onOpen: (open: Open) => void) {
+  const navigate = useNavigate()
+  const actions = useNodeActions()
+  return useCallback(
+    (node: Node) => (
+      <Menu label={`Actions for ${node.name}`} groups={menuOf(node, { onOpen, navigate, actions })} />
+    ),
+    [onOpen, navigate, actions],
+  )
+}
+
+interface MenuContext {
+  onOpen: (open: Open) => void
+  navigate: NavigateFunction
+  actions: NodeActions
 }
 
 /** The local node can only be looked at and expose services. */
-function NodeMenu({ node, onEdit, onExpose }: MenuProps) {
-  const navigate = useNavigate()
-  const actions = useNodeActions()
+function menuOf(node: Node, { onOpen, navigate, actions }: MenuContext): MenuItem[][] {
   const own = (...items: MenuItem[]) => (node.isLocal ? [] : items)
   const power: MenuItem = node.enabled
     ? { text: 'Disconnect', icon: Power, onSelect: () => actions.disconnect(node) }
     : { text: 'Connect', icon: Power, onSelect: () => actions.connect(node) }
-  return (
-    <Menu
-      label={`Actions for ${node.name}`}
-      groups={[
-        [
-          { text: 'View Node Details', icon: Eye, onSelect: () => navigate(urls.node(node.id)) },
-          ...own({ text: 'Edit Node', icon: Pencil, onSelect: onEdit }),
-        ],
-        [
-          ...ServiceType.options.map((type) => ({
-            text: `Expose ${typeName(type)}`,
-            icon: EXPOSE_ICONS[type],
-            onSelect: () => onExpose(type),
-          })),
-          ...own({ text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }),
-        ],
-        own(power, { text: 'Delete Node', icon: Trash2, danger: true, onSelect: () => actions.remove(node) }),
-      ]}
-    />
-  )
+  return [
+    [
+      { text: 'View Node Details', icon: Eye, onSelect: () => navigate(urls.node(node.id)) },
+      ...own({ text: 'Edit Node', icon: Pencil, onSelect: () => onOpen({ form: node }) }),
+    ],
+    [
+      ...ServiceType.options.map((type) => ({
+        text: `Expose ${typeName(type)}`,
+        icon: EXPOSE_ICONS[type],
+        onSelect: () => onOpen({ expose: type, node }),
+      })),
+      ...own({ text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }),
+    ],
+    own(power, { text: 'Delete Node', icon: Trash2, danger: true, onSelect: () => actions.remove(node) }),
+  ]
 }
