@@ -97,6 +97,24 @@ it('names the certificates that a failing renewal will miss', async () => {
   visit.expectNoComplaints()
 })
 
+it('warns of a certificate when time alone brings its end near', async () => {
+  const { id } = await site.api.createDomain({ domain: 'lapse.example.com' })
+  await page.goto(`${site.origin}/nodes`)
+  await page.getByRole('link', { name: 'workshop' }).waitFor()
+  await putCertificate(site, id, {
+    endsIn: 14 + 6 / 86_400,
+    problem: { code: 'caa', detail: 'CAA forbids it' },
+  })
+  await page.reload()
+  await page.getByText(/certificates? ends? soon/).waitFor()
+  // Nothing changes any more, and nobody asks but the page itself.
+  await page.getByText('2 certificates end soon').waitFor()
+  await page.goto(site.origin)
+  await expect(tile('Certificates')).toHaveText(/^Certificates2 end soon/)
+  await site.api.call('DELETE', `/api/domains/${id}`)
+  visit.expectNoComplaints()
+})
+
 it('lists the last changes by what they were about, and leads there', async () => {
   const { id } = await site.api.createDomain({ domain: 'brandnew.example.com' })
   await expect(changes().first()).toHaveText(/^brandnew\.example\.com domain createdadmin, /)

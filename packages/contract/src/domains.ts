@@ -31,7 +31,7 @@ export const Domain = z.object({
 export type Domain = z.infer<typeof Domain>
 
 /** A certificate that ends soon because its renewal fails. */
-export const EndingCertificate = z.object({
+const EndingCertificate = z.object({
   /** The domain's. */
   id: z.number(),
   domain: z.string(),
@@ -39,6 +39,14 @@ export const EndingCertificate = z.object({
   error: z.string(),
 })
 export type EndingCertificate = z.infer<typeof EndingCertificate>
+
+/** No change of anything makes a certificate end soon, but time: `nextInMs` is when to ask again. */
+export const EndingCertificates = z.object({
+  data: z.array(EndingCertificate),
+  /** In how many ms another may be one of them although nothing has changed; a day at most. */
+  nextInMs: z.number(),
+})
+export type EndingCertificates = z.infer<typeof EndingCertificates>
 
 /** The root of the installation's own authority, as people import it: good for its names as they are now. */
 export const RootCertificate = z.object({

@@ -2,7 +2,7 @@ import type { Endpoint } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
 import { keepPreviousData, type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useApi } from './context.ts'
-import type { CallInput, RawInput } from './types.ts'
+import type { Answer, CallInput, RawInput } from './types.ts'
 
 /**
  * The cache key of an endpoint's answer. It starts with the endpoint's path, so that
@@ -14,16 +14,25 @@ export function keyOf<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
   return [endpoint.path, params ?? {}, query ?? {}] as const
 }
 
+interface AnswerOptions<T> {
+  staleTime?: number
+  /** In ms; by the last answer where it says so. */
+  refetchInterval?: number | false | ((answer: T | undefined) => number | undefined)
+  enabled?: boolean
+}
+
 /** What a GET endpoint answers. */
 export function useAnswer<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
-  options: { staleTime?: number; refetchInterval?: number | false; enabled?: boolean } = {},
+  { refetchInterval = false, ...options }: AnswerOptions<Answer<E>> = {},
 ) {
   const api = useApi()
   return useQuery({
     queryKey: keyOf(endpoint, input),
     queryFn: ({ signal }) => api.call(endpoint, { ...input, signal }),
+    refetchInterval: ({ state }) =>
+      typeof refetchInterval === 'function' ? refetchInterval(state.data) : refetchInterval,
     ...options,
   })
 }
@@ -54,6 +63,11 @@ export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_
 /** The edges, and whether they have applied what the console shows. */
 export const useEdges = () => useAnswer(endpoints.listEdges, {})
 
-/** The certificates that a failing renewal will miss. */
+/** The certificates that a failing renewal will miss. Time alone makes more of them, and the server says when. */
 export const useEndingCertificates = (enabled: boolean) =>
-  useAnswer(endpoints.listEndingCertificates, {}, { enabled })
+  useAnswer(
+    endpoints.listEndingCertificates,
+    {},
+    // The answer was a moment on its way, and must not be asked for too early.
+    { enabled, refetchInterval: (answer) => answer && answer.nextInMs + 1000 },
+  ).data?.data ?? []

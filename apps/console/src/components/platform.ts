@@ -1,4 +1,4 @@
-import type { EndingCertificate } from '@postern/contract/domains'
+import type { EndingCertificates } from '@postern/contract/domains'
 import type { DataPlane, Edge } from '@postern/contract/edge'
 import { formatDate } from '../util/time.ts'
 
@@ -74,7 +74,7 @@ export function platformState(edges: readonly Edge[]): PlatformState {
 }
 
 /** The same with the certificates that a failing renewal will miss: a warning, unless something is worse. */
-export function withEnding(state: PlatformState, ending: readonly EndingCertificate[]): PlatformState {
+export function withEnding(state: PlatformState, ending: EndingCertificates['data']): PlatformState {
   if (ending.length === 0) return state
   const lines = ending.map(
     ({ domain, notAfter, error }) =>

@@ -5,10 +5,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import type { DraftValues } from '../stores/draft.ts'
-import { FormDialog } from '../ui/FormDialog.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { serverUrls } from '../util/urls.ts'
 import { SelectField } from './bound-fields.tsx'
+import { RecordDialog } from './disputes.tsx'
 import { SkipValidationField, useSkipOffered } from './domain-fields.tsx'
 import { DomainSignInFields } from './sign-in-fields.tsx'
 import { TextField } from './TextField.tsx'
@@ -47,7 +47,7 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
     form.setValue('ssl', 'self-signed', { shouldDirty: true, shouldValidate: true })
   }
   return (
-    <FormDialog
+    <RecordDialog
       title={record ? `Domain & SSL Settings: ${record.domain}` : 'Domain & SSL Settings'}
       description="Set up a domain pointing to Postern"
       onClose={() => onClose()}
@@ -73,7 +73,7 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
         hint={skips ? MESSAGES.selfSignedOnly : ssl === 'certbot' ? LETS_ENCRYPT : <SelfSigned />}
       />
       <DomainSignInFields form={form} wasOn={record?.authentication ?? false} />
-    </FormDialog>
+    </RecordDialog>
   )
 }
 

@@ -12,11 +12,12 @@ import { type Control, useController, useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { NodeInfoDialog } from '../components/node-info/NodeInfoDialog.tsx'
 import type { DraftValues } from '../stores/draft.ts'
-import { FormDialog, FormSection } from '../ui/FormDialog.tsx'
+import { FormSection } from '../ui/FormDialog.tsx'
 import { ListField } from '../ui/ListField.tsx'
 import { Pills } from '../ui/Select.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { CheckboxField, NumberField } from './bound-fields.tsx'
+import { RecordDialog, useTheirs } from './disputes.tsx'
 import { NEW_NODE, nextRow, nodeValues, rowsForGateway } from './node-values.ts'
 import { ServiceDialog } from './ServiceDialog.tsx'
 import { TextField } from './TextField.tsx'
@@ -91,7 +92,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   // A wrong value is never hidden by the simple view.
   const showsAdvanced = advanced || errors.dns || errors.keepalive
   return (
-    <FormDialog
+    <RecordDialog
       title={record ? `Client / Node Configuration: ${record.name}` : 'Client / Node Configuration'}
       description="Set up a network client or gateway"
       onClose={onClose}
@@ -167,7 +168,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
           />
         </div>
       </FormSection>
-    </FormDialog>
+    </RecordDialog>
   )
 }
 
@@ -179,6 +180,7 @@ interface RowsProps {
 /** The networks behind a gateway: at least one. */
 function GatewayRows({ control, canAdd }: RowsProps) {
   const { field, fieldState } = useController({ control, name: 'gatewayNetworks' })
+  const theirs = useTheirs('gatewayNetworks')
   const rows: GatewayNetwork[] = field.value ?? []
   return (
     <div className="net-rows">
@@ -189,6 +191,7 @@ function GatewayRows({ control, canAdd }: RowsProps) {
         min={1}
         canAdd={canAdd}
         error={fieldState.error?.message}
+        theirs={theirs}
         hint="192.168.1.7/24 is saved as 192.168.1.0/24."
         removeLabel={(index) => `Remove ${rows[index]?.interface || `row ${index + 1}`}`}
         onAdd={() => field.onChange([...rows, nextRow(rows)])}

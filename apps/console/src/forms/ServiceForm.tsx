@@ -11,10 +11,11 @@ import { refreshServices, replaceService } from '../components/service-card/serv
 import { PURPOSES, typeName } from '../components/service-card/service-text.ts'
 import type { DraftValues } from '../stores/draft.ts'
 import { Field } from '../ui/Field.tsx'
-import { FormDialog, type FormDialogProps, FormSection } from '../ui/FormDialog.tsx'
+import { FormSection } from '../ui/FormDialog.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
 import { Tooltip } from '../ui/Tooltip.tsx'
 import { NumberField, TextListField } from './bound-fields.tsx'
+import { RecordDialog, type RecordDialogProps } from './disputes.tsx'
 import { PublicDomainField, SkipValidationField, useSkipOffered } from './domain-fields.tsx'
 import { canNameHost, plainHint, type Route, type ServiceValues } from './service-values.ts'
 import { TextField } from './TextField.tsx'
@@ -64,7 +65,7 @@ interface Props<In extends ServiceValues, Out> {
   /** Of the service that is edited. */
   name: string | undefined
   form: UseFormReturn<In, unknown, Out>
-  dialog: Pick<FormDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit'>
+  dialog: Pick<RecordDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit' | 'disputes'>
   /** True for the console itself: its path and what it leads to are fixed. */
   locked: boolean
   domainHint: ReactNode
@@ -97,7 +98,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   const offersSkip = useSkipOffered(control, (error) => error.type === 'server')
   const hostAllowed = canNameHost(node)
   return (
-    <FormDialog
+    <RecordDialog
       title={
         props.name
           ? `Edit ${typeName(type)} Service: ${props.name}`
@@ -177,7 +178,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
         </div>
       </FormSection>
       {props.signIn}
-    </FormDialog>
+    </RecordDialog>
   )
 }
 

@@ -2,6 +2,7 @@ import { type ComponentProps, type FocusEvent, useRef } from 'react'
 import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
 import { Field, type FieldProps } from '../ui/Field.tsx'
 import { TextInput } from '../ui/TextInput.tsx'
+import { useTheirs } from './disputes.tsx'
 
 /** One value of a form by its dotted path; every field of a form is bound to one. */
 export interface Binding<V extends FieldValues, T> {
@@ -9,7 +10,7 @@ export interface Binding<V extends FieldValues, T> {
   name: FieldPath<V>
 }
 
-export type Labels = Omit<FieldProps, 'error'>
+export type Labels = Omit<FieldProps, 'error' | 'theirs'>
 
 export interface TextFieldProps extends Labels {
   placeholder?: string
@@ -25,15 +26,15 @@ export function TextField<V extends FieldValues, T>({
   ...props
 }: Binding<V, T> & TextFieldProps & OwnInputProps) {
   const { label, labelEnd, hint, required, className, ...input } = props
-  const { field, error } = useBoundField({ control, name })
+  const { field, note } = useBoundField({ control, name })
   return (
-    <Field {...{ label, labelEnd, hint, required, className, error }}>
+    <Field {...{ label, labelEnd, hint, required, className, ...note }}>
       {(ids) => <TextInput {...ids} {...field} {...input} value={field.value ?? ''} />}
     </Field>
   )
 }
 
-/** What a control needs of a value: `field` for its props, and the words of its error. */
+/** What a control needs of a value: `field` for its props, and `note` for what is said below it. */
 export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>({
   control,
   name,
@@ -49,7 +50,8 @@ export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>(
     // A field that was only passed through has nothing wrong yet.
     if (wasUsed.current) whenReleased(event.currentTarget, field.onBlur)
   }
-  return { field: { ...props, onChange, onBlur }, error: fieldState.error?.message }
+  const theirs = useTheirs(name)
+  return { field: { ...props, onChange, onBlur }, note: { error: fieldState.error?.message, theirs } }
 }
 
 /**

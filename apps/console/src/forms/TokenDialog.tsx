@@ -76,12 +76,12 @@ function TokenForm({
 }
 
 function ExpiryField<T>({ control }: { control: Control<TokenFormInput, unknown, T> }) {
-  const { field, error } = useBoundField({ control, name: 'expireAt' })
+  const { field, note } = useBoundField({ control, name: 'expireAt' })
   return (
     <Field
       label="Expire At (Optional)"
       hint="Define when the token should be revoked automatically"
-      error={error}
+      {...note}
     >
       {(ids) => (
         <DateInput

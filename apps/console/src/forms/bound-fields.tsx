@@ -4,6 +4,7 @@ import { Field } from '../ui/Field.tsx'
 import { ListField } from '../ui/ListField.tsx'
 import { type Option, Select } from '../ui/Select.tsx'
 import { NumberInput } from '../ui/TextInput.tsx'
+import { useTheirs } from './disputes.tsx'
 import { type Binding, type Labels, TextField, type TextFieldProps, useBoundField } from './TextField.tsx'
 
 export function NumberField<V extends FieldValues, T>({
@@ -13,9 +14,9 @@ export function NumberField<V extends FieldValues, T>({
   disabled,
   ...labels
 }: Binding<V, T> & TextFieldProps) {
-  const { field, error } = useBoundField({ control, name })
+  const { field, note } = useBoundField({ control, name })
   return (
-    <Field {...labels} error={error}>
+    <Field {...labels} {...note}>
       {(ids) => (
         <NumberInput
           {...ids}
@@ -47,9 +48,9 @@ export function SelectField<V extends FieldValues, T>({
   onValueChange,
   ...labels
 }: Binding<V, T> & SelectFieldProps) {
-  const { field, error } = useBoundField({ control, name })
+  const { field, note } = useBoundField({ control, name })
   return (
-    <Field {...labels} error={error}>
+    <Field {...labels} {...note}>
       {(ids) => (
         <Select
           {...ids}
@@ -78,14 +79,14 @@ export function CheckboxField<V extends FieldValues, T>({
   name,
   ...props
 }: Binding<V, T> & CheckboxFieldProps) {
-  const { field, error } = useBoundField({ control, name })
+  const { field, note } = useBoundField({ control, name })
   const { value, onChange, ...rest } = field
   return (
     <Checkbox
       {...props}
       {...rest}
       checked={Boolean(value)}
-      error={error}
+      error={note.error}
       onCheckedChange={(checked) => {
         onChange(checked)
         props.onCheckedChange?.(checked)
@@ -118,6 +119,7 @@ export function TextListField<V extends FieldValues, T>({
   ...props
 }: Binding<V, T> & TextListProps) {
   const { field, fieldState } = useController({ control, name })
+  const theirs = useTheirs(name)
   const rows: string[] = field.value ?? []
   return (
     <ListField
@@ -125,6 +127,7 @@ export function TextListField<V extends FieldValues, T>({
       count={rows.length}
       // The error of a list is also the list of its rows' errors.
       error={Array.isArray(fieldState.error) ? undefined : fieldState.error?.message}
+      theirs={theirs}
       removeLabel={(index) => `Remove ${rows[index] || `${itemLabel} ${index + 1}`}`}
       onAdd={() => field.onChange([...rows, ''])}
       onRemove={async (index) => {

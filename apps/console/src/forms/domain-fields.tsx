@@ -33,11 +33,11 @@ interface FieldProps {
 
 /** The domain of a service: an existing one, or a new name. */
 export function PublicDomainField({ control, label, hint }: FieldProps) {
-  const { field, error } = useBoundField({ control, name: 'domain' })
+  const { field, note } = useBoundField({ control, name: 'domain' })
   const { value, onChange, ...input } = field
   const { names, isNew } = useDomainsLike(value ?? '')
   return (
-    <Field label={label} error={error} hint={hint}>
+    <Field label={label} {...note} hint={hint}>
       {(ids) => (
         <Autocomplete
           {...ids}

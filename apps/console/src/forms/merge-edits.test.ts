@@ -5,18 +5,18 @@ const OLD = { name: 'wiki', port: 80, ips: ['10.0.0.1'] as string[], ssl: false 
 
 test('what was typed stays, and what was not touched takes its newest value', () => {
   const merged = mergeEdits(OLD, { ...OLD, port: 9999 }, { ...OLD, name: 'docs' })
-  expect(merged).toEqual({ kept: [{ name: 'port', value: 9999 }], marks: [] })
+  expect(merged).toEqual({ kept: [{ name: 'port', value: 9999 }], disputed: [] })
 })
 
-test('what both changed in another way is marked with the newest value', () => {
+test('what both changed in another way is told with the newest value', () => {
   const merged = mergeEdits(
     OLD,
     { name: 'mine', port: 81, ips: [], ssl: true },
     { name: 'theirs', port: 81, ips: ['10.0.0.2', '10.0.0.3'], ssl: true },
   )
   expect(merged.kept.map(({ name }) => name)).toEqual(['name', 'port', 'ips', 'ssl'])
-  expect(merged.marks).toEqual([
-    { name: 'name', message: 'Changed meanwhile to theirs. Save puts yours in its place.' },
-    { name: 'ips', message: 'Changed meanwhile to 10.0.0.2, 10.0.0.3. Save puts yours in its place.' },
+  expect(merged.disputed).toEqual([
+    { name: 'name', value: 'theirs', words: 'theirs' },
+    { name: 'ips', value: ['10.0.0.2', '10.0.0.3'], words: '10.0.0.2, 10.0.0.3' },
   ])
 })

@@ -2,7 +2,7 @@ import type { FieldValues } from 'react-hook-form'
 
 /**
  * Lays what was typed over the newest record: a field that was not touched takes its newest value.
- * `marks` has words for each field that both people changed, each in another way.
+ * `disputed` are the fields that both people changed, each in another way, with the newest value and words for it.
  */
 export function mergeEdits<In extends FieldValues>(old: In, typed: In, fresh: In) {
   const names = Object.keys(fresh)
@@ -12,10 +12,7 @@ export function mergeEdits<In extends FieldValues>(old: In, typed: In, fresh: In
   )
   return {
     kept: touched.map((name) => ({ name, value: typed[name] })),
-    marks: disputed.map((name) => ({
-      name,
-      message: `Changed meanwhile to ${inWords(fresh[name])}. Save puts yours in its place.`,
-    })),
+    disputed: disputed.map((name) => ({ name, value: fresh[name], words: inWords(fresh[name]) })),
   }
 }
 

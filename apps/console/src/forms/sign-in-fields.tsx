@@ -120,10 +120,10 @@ export function ServiceSignInFields<Out>({ form, isConsole }: ServiceProps<Out>)
 }
 
 function BypassField<Out>({ control }: { control: Control<HttpServiceFormInput, unknown, Out> }) {
-  const { field, error } = useBoundField({ control, name: 'skipAuthRoutes' })
+  const { field, note } = useBoundField({ control, name: 'skipAuthRoutes' })
   return (
     <div className="field in">
-      <Field label="Paths to bypass authentication" error={error} hint={<BypassHint />}>
+      <Field label="Paths to bypass authentication" {...note} hint={<BypassHint />}>
         {(ids) => <TextArea {...ids} {...field} value={field.value ?? ''} rows={3} placeholder="/healthz" />}
       </Field>
     </div>

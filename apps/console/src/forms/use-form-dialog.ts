@@ -1,10 +1,11 @@
 import { useState } from 'react'
-import type { FieldPath, FieldValues } from 'react-hook-form'
+import type { FieldValues } from 'react-hook-form'
 import type * as z from 'zod/mini'
 import { ApiError, failureOf } from '../api/api-error.ts'
 import { useLeaveGuard } from '../components/use-leave-guard.ts'
 import { confirmDiscard } from '../ui/Dialog.tsx'
-import { mergeEdits } from './merge-edits.ts'
+import type { SubmitError } from '../ui/FormDialog.tsx'
+import { useDisputes } from './use-disputes.ts'
 import { type DraftOf, useFormShell } from './use-form-shell.ts'
 
 export interface FormDeclaration<In extends FieldValues, Out, Rec extends { updated_at: string }, Saved> {
@@ -29,7 +30,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
   declaration: FormDeclaration<In, Out, Rec, Saved>,
 ) {
   const [record, setRecord] = useState(declaration.record)
-  const { form, shell, setSubmitError } = useFormShell({
+  const { form, shell } = useFormShell({
     schema: declaration.schema,
     values: declaration.valuesOf(record),
     failure: 'The form was not saved',
@@ -40,35 +41,28 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
         : declaration.create(values)
       declaration.onSaved(await saved)
     },
-    describe: (error) => (record && isStale(error) ? { ...STALE, reload: () => reload(record) } : undefined),
+    describe: async (error) => (record && isStale(error) ? mergeNewest(record, error) : undefined),
   })
-  const reload = async (old: Rec) => {
+  const { disputes, merge } = useDisputes(form)
+  const mergeNewest = async (old: Rec, { message }: ApiError): Promise<SubmitError> => {
     try {
       const fresh = await declaration.fetch(old)
-      const [before, now] = [declaration.valuesOf(old), declaration.valuesOf(fresh)]
-      const { kept, marks } = mergeEdits(before, form.getValues(), now)
       setRecord(fresh)
-      form.reset(now)
-      // What is kept under a field's name came from that field.
-      for (const { name, value } of kept)
-        form.setValue(name as FieldPath<In>, value as never, { shouldDirty: true })
-      for (const { name, message } of marks) form.setError(name as FieldPath<In>, { type: 'stale', message })
-      setSubmitError(null)
+      const isDisputed = merge(declaration.valuesOf(old), declaration.valuesOf(fresh))
+      return { kind: 'stale', message: `${message}. ${isDisputed ? CHOOSE : MERGED}`, status: 409 }
     } catch (error) {
       console.error('The record was not loaded again', error)
-      setSubmitError(failureOf(error))
+      return failureOf(error)
     }
   }
   useLeaveGuard(shell.dirty, confirmDiscard)
-  return { form, record, dialog: shell }
+  return { form, record, dialog: { ...shell, disputes } }
 }
 
-const STALE = {
-  message:
-    'Someone else changed this while you were editing. Reload to get the latest version: what you typed stays, and is marked where it differs.',
-  status: 409,
-}
+const CHOOSE =
+  'What you typed is still here. The fields that you both changed are marked: choose, then save again.'
+const MERGED = 'What you typed is still here, beside those changes: save again.'
 
-function isStale(error: unknown): boolean {
+function isStale(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 'stale'
 }

@@ -30,7 +30,7 @@ interface Declaration<In extends FieldValues, Out> {
   /** What comes back after the next sign-in when the session ends meanwhile. */
   draft?: DraftOf
   /** What the banner says then; undefined leaves it to the fields and the words of the server. */
-  describe?: (error: unknown) => SubmitError | undefined
+  describe?: (error: unknown) => SubmitError | undefined | Promise<SubmitError | undefined>
 }
 
 export interface DraftOf {
@@ -57,7 +57,7 @@ export function useFormShell<In extends FieldValues, Out>(declaration: Declarati
       await declaration.send(values)
     } catch (error) {
       console.error(declaration.failure, error)
-      setSubmitError(declaration.describe?.(error) ?? showErrors(form, error))
+      setSubmitError((await declaration.describe?.(error)) ?? showErrors(form, error))
     }
   }
   const onSubmit = (event: SubmitEvent<HTMLFormElement>) => {

@@ -7,7 +7,7 @@ import { confirm, confirmStore } from './confirm.ts'
 import './Dialog.css'
 
 /** Where the focus starts in a dialog, and after its form was reloaded. */
-export const FIRST_FIELD = '.dlg-body :is(input, select, textarea):not(:disabled, [readonly])'
+const FIRST_FIELD = '.dlg-body :is(input, select, textarea):not(:disabled, [readonly])'
 const FIRST_BUTTON = '.dlg-body .btn, .dlg-foot .btn'
 
 /** A dialog starts with its first field, or else its first button, and not with its close button. */

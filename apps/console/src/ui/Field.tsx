@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
-import { CircleAlert } from 'lucide-react'
+import { CircleAlert, UserPen } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
+import { Button } from './Button.tsx'
 import './Field.css'
 
 /** What a control needs so that its label, hint and error belong to it. */
@@ -17,16 +18,23 @@ export interface FieldProps {
   labelEnd?: ReactNode
   hint?: ReactNode
   error?: string | undefined
+  theirs?: Theirs | undefined
   required?: boolean | undefined
   className?: string
 }
 
-/** Label above, control, then the error or else the hint. */
+/** What another person made of the value meanwhile, in words, and a way to take it. */
+export interface Theirs {
+  words: string
+  onTake: () => void
+}
+
+/** Label above, control, then the error, or what another person made of it, or else the hint. */
 export function Field({
   children,
   ...props
 }: FieldProps & { children: (control: ControlProps) => ReactNode }) {
-  const { label, labelEnd, hint, error, required, className } = props
+  const { label, labelEnd, hint, error, theirs, required, className } = props
   const id = useId()
   const noteId = `${id}-note`
   return (
@@ -40,13 +48,24 @@ export function Field({
       </div>
       {children({
         id,
-        'aria-describedby': error || hint ? noteId : undefined,
+        'aria-describedby': error || theirs || hint ? noteId : undefined,
         'aria-invalid': error ? true : undefined,
         'aria-required': required || undefined,
       })}
-      <FieldNote id={noteId} error={error} hint={hint} />
+      <FieldNote
+        id={noteId}
+        error={error}
+        theirs={theirs && { ...theirs, onTake: () => take(id, theirs) }}
+        hint={hint}
+      />
     </div>
   )
+}
+
+/** The button goes, and the focus to the control. */
+function take(id: string, { onTake }: Theirs): void {
+  onTake()
+  document.getElementById(id)?.focus()
 }
 
 function RequiredMark() {
@@ -60,11 +79,12 @@ function RequiredMark() {
 interface NoteProps {
   id?: string
   error: string | undefined
+  theirs?: Theirs | undefined
   hint?: ReactNode
 }
 
-/** The line under a control: what is wrong, or else what helps. */
-export function FieldNote({ id, error, hint }: NoteProps) {
+/** The line under a control: what is wrong, or what was changed meanwhile, or else what helps. */
+export function FieldNote({ id, error, theirs, hint }: NoteProps) {
   if (error)
     return (
       <p className="err" id={id}>
@@ -72,9 +92,25 @@ export function FieldNote({ id, error, hint }: NoteProps) {
         <span>{error}</span>
       </p>
     )
+  if (theirs) return <TheirsNote id={id} theirs={theirs} />
   return hint ? (
     <p className="hint" id={id}>
       {hint}
     </p>
   ) : null
+}
+
+/** The button is no part of what describes the control. */
+function TheirsNote({ id, theirs: { words, onTake } }: { id: string | undefined; theirs: Theirs }) {
+  return (
+    <div className="theirs">
+      <UserPen className="ic" />
+      <p id={id}>
+        Changed meanwhile to <b>{words}</b>
+      </p>
+      <Button size="sm" aria-label={`Use theirs: ${words}`} onClick={onTake}>
+        Use theirs
+      </Button>
+    </div>
+  )
 }

@@ -1,9 +1,8 @@
-import { RotateCw } from 'lucide-react'
-import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type SubmitEvent, useEffect, useRef } from 'react'
 import { Banner } from './Banner.tsx'
 import { Button } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
-import { confirmDiscard, Dialog, DialogBody, DialogFoot, FIRST_FIELD } from './Dialog.tsx'
+import { confirmDiscard, Dialog, DialogBody, DialogFoot } from './Dialog.tsx'
 import { FailureNote } from './FailureNote.tsx'
 import './FormDialog.css'
 
@@ -79,8 +78,8 @@ export interface SubmitError {
   /** 0 when no answer came. */
   status: number
   requestId?: string | undefined
-  /** The record has changed: this loads the latest version into the form. */
-  reload?: () => Promise<void>
+  /** `stale`: someone else has changed the record, which is no mistake. */
+  kind?: 'stale'
 }
 
 /** The reason, brought into view. */
@@ -92,7 +91,13 @@ function SubmitBanner({ error }: { error: SubmitError }) {
   }, [error])
   return (
     <div ref={ref}>
-      <Banner kind="bad" role="alert" action={<SubmitAction error={error} />}>
+      <Banner
+        kind={error.kind === 'stale' ? 'info' : 'bad'}
+        role="alert"
+        action={
+          error.requestId && <CopyButton iconOnly size="sm" label="Copy request id" value={error.requestId} />
+        }
+      >
         <p>
           <b>Not saved. </b>
           {error.message}
@@ -101,27 +106,4 @@ function SubmitBanner({ error }: { error: SubmitError }) {
       </Banner>
     </div>
   )
-}
-
-function SubmitAction({ error: { requestId, reload } }: { error: SubmitError }) {
-  const [busy, setBusy] = useState(false)
-  if (reload)
-    return (
-      <Button
-        size="sm"
-        icon={RotateCw}
-        busy={busy}
-        onClick={async (event) => {
-          const form = event.currentTarget.form
-          setBusy(true)
-          await reload()
-          setBusy(false)
-          // The button is gone, so the focus moves to the start of the form.
-          form?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
-        }}
-      >
-        Reload
-      </Button>
-    )
-  return requestId && <CopyButton iconOnly size="sm" label="Copy request id" value={requestId} />
 }

@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useId, useRef } from 'react'
 import { Button, IconButton } from './Button.tsx'
-import { FieldNote } from './Field.tsx'
+import { FieldNote, type Theirs } from './Field.tsx'
 import './ListField.css'
 
 export interface ListFieldProps {
@@ -19,12 +19,13 @@ export interface ListFieldProps {
   /** The controls of one row, each with its own name and error. */
   renderRow: (index: number) => ReactNode
   error?: string | undefined
+  theirs?: Theirs | undefined
   hint?: ReactNode
 }
 
 /** Rows that can be added and removed; the focus follows. */
 export function ListField(props: ListFieldProps) {
-  const { label, addText, count, min = 0, canAdd = true, disabled, hint, error } = props
+  const { label, addText, count, min = 0, canAdd = true, disabled, hint, error, theirs } = props
   const labelId = useId()
   const group = useRef<HTMLFieldSetElement>(null)
   const focusRow = (index: number) =>
@@ -34,6 +35,10 @@ export function ListField(props: ListFieldProps) {
         rows?.[index]?.querySelector('input') ?? group.current?.querySelector<HTMLElement>('.add')
       target?.focus()
     })
+  const take = ({ onTake }: Theirs) => {
+    onTake()
+    focusRow(0)
+  }
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset inside a dialog is a section with its name beside it
     <div className="field" role="group" aria-labelledby={labelId} ref={group as never}>
@@ -49,7 +54,7 @@ export function ListField(props: ListFieldProps) {
           focusRow={focusRow}
         />
       ))}
-      <FieldNote error={error} />
+      <FieldNote error={error} theirs={theirs && { ...theirs, onTake: () => take(theirs) }} />
       {canAdd && !disabled && (
         <Button
           variant="ghost"

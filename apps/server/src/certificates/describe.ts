@@ -36,7 +36,7 @@ export function describeCertificate({ ssl, held, order, pause }: CertificateStat
     problem,
     error: problem?.detail ?? null,
     nextTryAt: wait ? new Date(wait.until).toISOString() : null,
-    renewalFailing: problem !== null && isAsWanted && endsSoon(held, now),
+    renewalFailing: problem !== null && isAsWanted && now >= warnsFrom(held),
   }
 }
 
@@ -68,7 +68,8 @@ function ownProblem(held: CertificateState['held']): CertificateProblem | null {
   return { code: 'internal', detail: held.error, found: [], expected: [], at: held.updated_at }
 }
 
-function endsSoon(held: Pick<CertificateRow, 'not_before' | 'not_after'>, now: number): boolean {
+/** From when on a certificate ends soon, in ms since the epoch. */
+export function warnsFrom(held: Pick<CertificateRow, 'not_before' | 'not_after'>): number {
   const [from, to] = [Date.parse(held.not_before ?? ''), Date.parse(held.not_after ?? '')]
-  return now >= to - Math.min(WARN_BEFORE, (to - from) * WARN_SHARE)
+  return to - Math.min(WARN_BEFORE, (to - from) * WARN_SHARE)
 }

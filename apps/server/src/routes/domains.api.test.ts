@@ -160,7 +160,9 @@ describe('changing', () => {
     expect((await client.patch(`/api/domains/${id}`, { ssl: 'self-signed', updated_at })).statusCode).toBe(
       200,
     )
-    expect((await client.patch(`/api/domains/${id}`, { ssl: null, updated_at })).statusCode).toBe(409)
+    const stale = await client.patch(`/api/domains/${id}`, { ssl: null, updated_at })
+    expect(stale.statusCode).toBe(409)
+    expect(stale.json().message).toBe('admin changed this while you were editing')
   })
 })
 

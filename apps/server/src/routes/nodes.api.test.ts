@@ -194,7 +194,10 @@ test('a patch made from an older record is refused', async () => {
   expect(first.statusCode).toBe(200)
   const stale = await client.patch('/api/nodes/2', { name: 'c', updated_at })
   expect(stale.statusCode).toBe(409)
-  expect(stale.json().code).toBe('stale')
+  expect(stale.json()).toMatchObject({
+    code: 'stale',
+    message: 'admin changed this while you were editing',
+  })
   expect((await client.get('/api/nodes/2')).json().name).toBe('b')
 })
 

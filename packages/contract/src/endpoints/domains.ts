@@ -1,10 +1,9 @@
-import * as z from 'zod/mini'
 import {
   Domain,
   DomainForm,
   DomainList,
   DomainQuery,
-  EndingCertificate,
+  EndingCertificates,
   EndSessionsForm,
   RootCertificate,
   SignInList,
@@ -29,7 +28,7 @@ export const domains = {
     path: '/api/domains/ending',
     noun: 'Domain',
     ...look,
-    answer: z.array(EndingCertificate),
+    answer: EndingCertificates,
   },
   /** `/install/root.crt` has the certificate itself. */
   getRoot: {

@@ -1,4 +1,4 @@
-import type { EndingCertificate } from '@postern/contract/domains'
+import type { EndingCertificates } from '@postern/contract/domains'
 import type { Overview, RecentChange, TroubledService } from '@postern/contract/overview'
 import { CircleCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -12,7 +12,7 @@ import './Overview.css'
 
 /** What matters of the whole installation: how much there is of it, what needs a person, and what was done lately. */
 export function OverviewCards({ overview }: { overview: Overview }) {
-  const ending = useEndingCertificates(true).data ?? []
+  const ending = useEndingCertificates(true)
   return (
     <>
       <Tiles overview={overview} ending={ending} />
@@ -47,7 +47,7 @@ interface Part {
   tone?: 'bad' | 'warn'
 }
 
-function Tiles({ overview, ending }: { overview: Overview; ending: readonly EndingCertificate[] }) {
+function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertificates['data'] }) {
   const { nodes, services, disabledServices } = overview
   return (
     <section className="sums" aria-label="Overview">
@@ -125,7 +125,7 @@ function Attention({
   ending,
 }: {
   troubled: readonly TroubledService[]
-  ending: readonly EndingCertificate[]
+  ending: EndingCertificates['data']
 }) {
   return (
     <section className="card" aria-labelledby="attention">

@@ -108,7 +108,7 @@ const ICONS = {
 function SyncMark({ hints }: { hints: StreamState }) {
   const edges = useEdges()
   // What a page begins with comes first.
-  const ending = useEndingCertificates(hints === 'live').data ?? []
+  const ending = useEndingCertificates(hints === 'live')
   if (!edges.data && !edges.isError) return null
   const isKnown = edges.data && hints !== 'reconnecting'
   const state = isKnown ? withEnding(platformState(edges.data), ending) : UNKNOWN

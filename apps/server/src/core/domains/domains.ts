@@ -19,6 +19,7 @@ import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError, quoteNames, refuseFindings } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch, Readable } from '../patch.ts'
+import { readForm } from '../stale.ts'
 import { findPointingProblem, type Here } from './domain-check.ts'
 import { findProviderProblem, readMembers, refuseRequired, writeMembers } from './members.ts'
 
@@ -112,7 +113,9 @@ export async function updateDomain(
   patch: Patch<DomainForm>,
 ): Promise<Domain> {
   const before = await getDomain(context, id)
-  const { values, errors } = patch.read(formOf(before), before.updated_at)
+  const { values, errors } = await readForm(context.db, 'domains', id, () =>
+    patch.read(formOf(before), before.updated_at),
+  )
   const unfit = [...(await findUpdateProblems(context, before, values)), ...findKindProblem(values)]
   const noProvider = findProviderProblem(context, values.authentication, before.authentication)
   refuseFindings({ invalid: [...errors, ...unfit, ...noProvider], taken: [] })

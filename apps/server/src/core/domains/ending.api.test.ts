@@ -47,21 +47,38 @@ test('names the certificates that a failing renewal will miss, those that end fi
     const id = await create(`${name}.example.com`, 'certbot')
     await hold(id, left, name === 'd' ? null : `no luck with ${name}`)
   }
-  expect(await list()).toEqual([
+  expect((await list()).data).toEqual([
     expect.objectContaining({ domain: 'b.example.com', error: 'no luck with b' }),
     expect.objectContaining({ domain: 'a.example.com', error: 'no luck with a' }),
   ])
 })
 
+test('says when another becomes one of them by time alone', async () => {
+  expect(await list()).toEqual({ data: [], nextInMs: DAY })
+  await hold(await create('a.example.com', 'certbot'), 40, 'no luck')
+  expect(await list()).toEqual({ data: [], nextInMs: DAY })
+  await hold(await create('b.example.com', 'certbot'), 14 + 1 / 24, 'no luck')
+  expect(await list()).toEqual({ data: [], nextInMs: DAY / 24 })
+  now += DAY / 24 - 1
+  expect(await list()).toEqual({ data: [], nextInMs: 1 })
+  now += 1
+  expect(await list()).toEqual({
+    data: [expect.objectContaining({ domain: 'b.example.com' })],
+    nextInMs: DAY,
+  })
+})
+
 test("also the installation's own, and none that is fine again", async () => {
   await create('own.example.com', 'self-signed')
-  expect(await list()).toEqual([])
+  expect((await list()).data).toEqual([])
   now += 390 * DAY
   const { authority } = server.context
   const issue = (names: readonly string[]) =>
     names.includes('own.example.com') ? Promise.reject(new Error('no luck')) : authority.issue(names)
   await renewCertificates({ ...server.context, authority: { ...authority, issue } })
-  expect(await list()).toEqual([expect.objectContaining({ domain: 'own.example.com', error: 'no luck' })])
+  expect((await list()).data).toEqual([
+    expect.objectContaining({ domain: 'own.example.com', error: 'no luck' }),
+  ])
   await renewCertificates(server.context)
-  expect(await list()).toEqual([])
+  expect((await list()).data).toEqual([])
 })

@@ -10,6 +10,7 @@ import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 import { ConflictError, quoteNames, ValidationError } from '../errors.ts'
 import type { Patch, Readable } from '../patch.ts'
+import { readForm } from '../stale.ts'
 import { findAddressProblem } from '../tunnel/addresses.ts'
 import { formOf } from './records.ts'
 
@@ -38,7 +39,7 @@ export async function checkNode(
   row?: NodeRow,
 ): Promise<NodeForm> {
   const current = row ? formOf(row) : {}
-  const { values, errors } = patch.read(current, row?.updated_at)
+  const { values, errors } = await readForm(tx, 'nodes', row?.id, () => patch.read(current, row?.updated_at))
   const findings = [
     await findAddressFault(context, tx, values, row),
     await findSubnetFaults(context, tx, values, row),

@@ -7,6 +7,7 @@ import type { Database, ServiceRow } from '../../db/schema.ts'
 import { type Findings, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { refusePublished } from '../publishing/publications.ts'
+import { readForm } from '../stale.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
 import { findNewDomain, takeDomain } from './public-domain.ts'
 import type { ServiceRecordRow } from './records.ts'
@@ -106,7 +107,9 @@ async function prepare<F extends ServiceForm, R extends Service>(
   before?: ServiceRecordRow,
 ): Promise<IssuedCertificate | null> {
   const node = await getServiceNode(context.db, nodeId)
-  const { values, errors } = patch.read(before ? kind.formOf(before) : {}, before?.updated_at)
+  const { values, errors } = await readForm(context.db, 'services', before?.id, () =>
+    patch.read(before ? kind.formOf(before) : {}, before?.updated_at),
+  )
   // No field of a service is a list of records, which alone would differ.
   const readable = values as Partial<F>
   const { invalid, taken } = await findFaults(kind, { context, db: context.db }, readable, node, before)
