@@ -104,8 +104,8 @@ export function FieldNote({ id, error, theirs, hint }: NoteProps) {
 function TheirsNote({ id, theirs: { words, onTake } }: { id: string | undefined; theirs: Theirs }) {
   return (
     <div className="theirs">
-      <UserPen className="ic" />
       <p id={id}>
+        <UserPen className="ic" />
         Changed meanwhile to <b>{words}</b>
       </p>
       <Button size="sm" aria-label={`Use theirs: ${words}`} onClick={onTake}>
