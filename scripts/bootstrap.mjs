@@ -20,6 +20,7 @@ const VERBS = {
   stop: { programs: [], build: false },
   'install-service': { programs: ['runtime'], build: true, password: true },
   'rotate-key': { programs: [], build: true },
+  password: { programs: [], build: true, password: true },
   package: { programs: ['package'], build: true },
   demo: { programs: ['runtime', 'demo'], build: true },
   test: { programs: ['runtime', 'demo', 'bench', 'test'], build: true },

@@ -5,7 +5,7 @@ import { observeMachine } from './lib/machine.ts'
 import { startPackage } from './lib/package-start.ts'
 import { showStatus } from './lib/package-status.ts'
 import { readPackageVersion } from './lib/package-version.ts'
-import { rotateKey } from './lib/rotate-key.ts'
+import { rotateKey, setPassword } from './lib/server-tool.ts'
 import { stopInstallation } from './lib/stop-installation.ts'
 
 const password = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
@@ -18,6 +18,10 @@ const VERBS: Readonly<Record<string, { help: string; run: () => Promise<number> 
   },
   stop: { help: 'stop server and edge, and end the traffic', run: asRoot(() => stopInstallation({})) },
   status: { help: 'show what runs; exit code 0 only when all of it works', run: showStatus },
+  password: {
+    help: 'give the first account a new password, while the server is stopped',
+    run: asRoot(() => setPassword(password === undefined ? {} : { POSTERN_ADMIN_PASSWORD: password })),
+  },
   'rotate-key': {
     help: 'seal the secrets of the database with a new key, while the server is stopped',
     run: asRoot(() => rotateKey({})),

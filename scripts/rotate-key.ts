@@ -1,6 +1,6 @@
 import { readFlags } from '@postern/host/flags'
 import { runCommand } from './lib/command.ts'
-import { rotateKey } from './lib/rotate-key.ts'
+import { rotateKey } from './lib/server-tool.ts'
 
 /** `npm run rotate-key` */
 await runCommand((args) => {

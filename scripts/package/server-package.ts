@@ -14,6 +14,7 @@ const PROGRAM_DIR = '/usr/lib/postern'
 const PROGRAMS = [
   'apps/server/dist/server.mjs',
   'apps/server/dist/rotate-key.mjs',
+  'apps/server/dist/new-password.mjs',
   'apps/edge/dist/edge.mjs',
   'apps/edge/dist/holder.mjs',
   'apps/agent/dist/postern.mjs',

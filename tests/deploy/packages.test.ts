@@ -210,15 +210,20 @@ test('an upgrade of both touches no traffic, and keeps the settings', async () =
   expect((await server.run('postern-server', 'status')).stdout).toContain(`Postern ${VERSION} is running.`)
 })
 
-test('the key is changed by the package too, while the server is stopped', async () => {
+test('key and password are changed by the package too, while the server is stopped', async () => {
   const refused = await server.run('postern-server', 'rotate-key')
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('stop the server first') })
   await server.must('systemctl', 'stop', 'postern-server')
   expect(await server.must('postern-server', 'rotate-key')).toMatch(
     /^\d+ secrets are sealed with a new key\.$/m,
   )
+  const said = await server.must('postern-server', 'password')
+  const forgotten = password
+  password = /^ +Password +(\S+)/m.exec(said)?.[1] ?? ''
   await server.must('systemctl', 'start', 'postern-server')
-  await until('the server', () => signIn(server.pathOf(paths.serverSocket), 'admin', password))
+  const socket = server.pathOf(paths.serverSocket)
+  api = await until('the server', () => signIn(socket, 'admin', password))
+  await expect(signIn(socket, 'admin', forgotten)).rejects.toThrow('401')
   await untilApplied()
   expect(await statusOf(SERVICE)).toBe(200)
 })

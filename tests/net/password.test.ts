@@ -31,9 +31,9 @@ afterAll(async () => {
 })
 
 /** As npm runs it: the first program, which then runs the starter. */
-function runScript(verb: string, more: Record<string, string> = {}) {
+function runScript(verb: string, more: Record<string, string> = {}, log = verb) {
   const argv = [process.execPath, join(ROOT, 'scripts/bootstrap.mjs'), verb]
-  return lab.server.start(argv, { logFile: join(dir, `${verb}.log`), env: { ...env, ...more }, cwd: ROOT })
+  return lab.server.start(argv, { logFile: join(dir, `${log}.log`), env: { ...env, ...more }, cwd: ROOT })
 }
 
 /** The programs whose environment, as /proc shows it, holds a text; and whether ours were looked at. */
@@ -71,5 +71,20 @@ test('the admin’s password lets in, and is in the environment of no process', 
   expect(listProgramsWith(PASSWORD)).toEqual([])
   expect(existsSync(installationPaths(join(dir, 'data')).firstPassword)).toBe(false)
   expect(await signIn(PASSWORD)).toContain('"token"')
+  const refused = runScript('password')
+  await refused.exited
+  expect(refused.output()).toContain('stop the server first')
+  await starter.stop('SIGINT')
+}, 180_000)
+
+test('a lost password is replaced by a chosen one, while the server is stopped', async () => {
+  const chosen = `another-one-${process.pid}`
+  const setting = runScript('password', { POSTERN_ADMIN_PASSWORD: chosen }, 'chosen')
+  await setting.exited
+  expect(setting.output()).toMatch(/^ +Username +admin\n +Password +as given$/m)
+  const starter = runScript('start', {}, 'later')
+  await until('the start to be complete', () => starter.output().includes('Ctrl-C'), { timeoutMs: 150_000 })
+  expect(await signIn(chosen)).toContain('"token"')
+  expect(await signIn(PASSWORD)).not.toContain('"token"')
   await starter.stop('SIGINT')
 }, 180_000)

@@ -9,6 +9,7 @@ import { publicUrl, type ServerConfig } from './config.ts'
 import { type Attempts, createAttempts } from './core/accounts/attempts.ts'
 import { createGate, type Gate } from './core/accounts/gate.ts'
 import { createLoginLimits, type LoginLimits } from './core/accounts/login-limits.ts'
+import { PASSWORD_COST } from './core/accounts/passwords.ts'
 import { createTickets, type Tickets } from './core/accounts/tickets.ts'
 import { createDesiredState, type DesiredState } from './core/desired-state/desired-state.ts'
 import { createProofs, type Proofs } from './core/domains/proofs.ts'
@@ -99,7 +100,7 @@ export const realWorld: World = {
   network: observeNetwork,
   resolver: createResolver(),
   visit: createVisit(),
-  scryptCost: 2 ** 17,
+  scryptCost: PASSWORD_COST,
 }
 
 /**

@@ -3,6 +3,9 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 const BLOCK = 8
 const KEY_BYTES = 32
 
+/** What one check costs: 128 MB and some tenths of a second. */
+export const PASSWORD_COST = 2 ** 17
+
 /** @returns `scrypt$<N>$<salt>$<hash>`, the parts in base64url; `cost` is N, a power of two. */
 export async function hashPassword(password: string, cost: number): Promise<string> {
   const salt = randomBytes(16)

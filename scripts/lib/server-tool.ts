@@ -11,7 +11,15 @@ import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './systemd.ts'
 const PATIENCE = 300_000
 
 /** Seals all secrets of the database with a new `secret.key`, while the server is stopped. */
-export async function rotateKey(own: Environment): Promise<number> {
+export const rotateKey = (own: Environment) => runOnDatabase(own, 'rotate-key')
+
+/** Gives the first account a new password, or the one in the environment, while the server is stopped. */
+export const setPassword = (own: Environment) => runOnDatabase(own, 'new-password')
+
+type Tool = 'rotate-key' | 'new-password'
+
+/** @throws CommandError while a server runs on the database */
+async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
   const { isRoot } = observeMachine()
   const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
   const { paths } = installation
@@ -21,18 +29,20 @@ export async function rotateKey(own: Environment): Promise<number> {
     throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic goes on)')
   try {
     await assertNoServer(paths.serverSocket)
-    return await runRotation(installation)
+    return await runTool(installation, tool)
   } finally {
     releaseLock(paths.starterPid)
   }
 }
 
 /** As the server's user: nothing that user puts into its directory can lead root astray. */
-async function runRotation(installation: Installation): Promise<number> {
-  const { environment, machine } = installation
+async function runTool(installation: Installation, tool: Tool): Promise<number> {
+  const { environment, machine, settings } = installation
   const view = await openProgramView(installation)
-  const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/rotate-key.mjs`]
-  const options = { timeoutMs: PATIENCE, env: environmentOf('server', environment, machine) }
+  const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/${tool}.mjs`]
+  // Its environment has none.
+  const input = tool === 'new-password' ? (settings.POSTERN_ADMIN_PASSWORD ?? '') : ''
+  const options = { timeoutMs: PATIENCE, env: environmentOf('server', environment, machine), input }
   try {
     const done = await runArgv([...view.enter, ...main], options)
     process.stdout.write(done.stdout)
