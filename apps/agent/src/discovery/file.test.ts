@@ -57,6 +57,16 @@ test('one entry that is wrong hides no other, and says which it is', () => {
   ])
 })
 
+test('a name that is no key for the server makes one', () => {
+  const list = [
+    { ...HOME, name: 'Küche' },
+    { ...HOME, key: 'ü' },
+  ]
+  const { services, problems } = readOffers(JSON.stringify(list))
+  expect(services.map(({ key }) => key)).toEqual(['K%C3%BCche'])
+  expect(problems).toEqual(['entry 2 is not published: its key must be printable ASCII'])
+})
+
 test('no more than the server takes', () => {
   const { services, problems } = readOffers(JSON.stringify(Array.from({ length: 300 }, () => HOME)))
   expect(services).toHaveLength(200)

@@ -58,6 +58,8 @@ const Entry = z.strictObject({
   backendPort: z.number(),
   port: z.optional(z.number()),
   ssl: z.optional(z.boolean()),
+  enabled: z.optional(z.boolean()),
+  skipValidation: z.optional(z.boolean()),
   allowedIps: z.optional(z.array(z.string())),
   blockedIps: z.optional(z.array(z.string())),
 })
@@ -73,11 +75,20 @@ export function readOffers(text: string): Offers {
   const problems: string[] = []
   for (const [index, value] of list.slice(0, MAX_OFFERS).entries()) {
     const { data, error } = Entry.safeParse(value)
-    if (data) services.push({ ...data, key: data.key ?? data.name })
+    const key = data && (data.key ?? keyOf(data.name))
+    if (data && key !== undefined && KEY.test(key)) services.push({ ...data, key })
+    else if (data) problems.push(`entry ${index + 1} is not published: its key must be printable ASCII`)
     else problems.push(`entry ${index + 1} is not published: ${describeIssue(error)}`)
   }
   if (list.length > MAX_OFFERS) problems.push(`only the first ${MAX_OFFERS} entries are published`)
   return { services, problems }
+}
+
+/** What the server takes as a key. */
+const KEY = /^[!-~]([ -~]{0,198}[!-~])?$/
+
+function keyOf(name: string): string {
+  return KEY.test(name) ? name : encodeURIComponent(name).slice(0, 200)
 }
 
 function describeIssue({ issues: [issue] }: z.core.$ZodError): string {

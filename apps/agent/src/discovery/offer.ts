@@ -14,6 +14,9 @@ export interface Offer {
   port?: number
   /** TLS ends at the edge, of a TCP service. */
   ssl?: boolean
+  enabled?: boolean
+  /** For a domain that is new with this service: do not ask DNS whether it leads to the server. */
+  skipValidation?: boolean
   allowedIps?: string[]
   blockedIps?: string[]
 }

@@ -19,13 +19,13 @@ export function toPublished(publication: Publication): Published {
     const problem = publication.errors.map(({ field, message }) => `${field} ${message}`).join('; ')
     return { key, state: 'refused', address: null, problem: printable(problem, 1000) }
   }
-  const state = publication.enabled ? 'published' : 'disabled'
-  return { key, state, address: printable(publication.address), problem: null }
+  const state = publication.disabledByPerson ? 'disabled' : 'published'
+  return { key, state, address: printable(publication.address) || null, problem: null }
 }
 
 /** One service in a line of the log or of `postern status`. */
 export function describe({ key, state, address, problem }: Published): string {
   if (state === 'refused') return `${key} is refused: ${problem ?? 'the server does not say why'}`
   if (state === 'disabled') return `${key} is disabled in the console`
-  return `${key} is published at ${address ?? 'the server'}`
+  return `${key} is published at ${address ?? 'an address that the console shows'}`
 }

@@ -1,5 +1,5 @@
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Offer } from './offer.ts'
 import type { Published } from './published.ts'
 import { createPublisher, type Publisher } from './publisher.ts'
@@ -131,6 +131,37 @@ test('what the server refuses is told with its reason', async () => {
   offers('a')
   await sentTimes(1)
   expect(logged).toEqual(['docker: a is refused: domain is used by another node'])
+})
+
+test('a refused service is judged again when something changed on the server, but not because of its own set', async () => {
+  answer = async () => [{ key: 'a', state: 'refused', address: null, problem: 'domain leads elsewhere' }]
+  offers('a')
+  await sentTimes(1)
+  publisher.hint()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(sent).toHaveLength(1)
+  vi.useFakeTimers({ toFake: ['performance'] })
+  vi.advanceTimersByTime(11_000)
+  publisher.hint()
+  vi.useRealTimers()
+  await sentTimes(2)
+})
+
+test('a refused service is judged again after a while', async () => {
+  vi.useFakeTimers()
+  answer = async () => [{ key: 'a', state: 'refused', address: null, problem: 'domain leads elsewhere' }]
+  offers('a')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(sent).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(31_000)
+  expect(sent).toHaveLength(2)
+  answer = async (services) => services.map(({ key }) => published(key))
+  await vi.advanceTimersByTimeAsync(61_000)
+  expect(sent).toHaveLength(3)
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  expect(sent).toHaveLength(3)
+  stop.abort()
+  vi.useRealTimers()
 })
 
 test('while a set is on its way, a newer one waits and is sent after it', async () => {

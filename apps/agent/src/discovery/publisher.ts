@@ -32,11 +32,17 @@ export interface Publisher {
 }
 
 const FOREVER = 2 ** 31 - 1
+/** A refused service is judged again: a name may lead to the server meanwhile, or another service may have gone. */
+const REFUSED = { first: 30_000, most: 600_000 }
+/** Hints come in groups, one of them because of what was just sent. */
+const SENT_LATELY = 10_000
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const { source, log } = options
   const settler = createSettler({ quiet: 0, most: 0 })
   const retry = createBackoff({ first: 1000, most: 300_000, random: options.random })
+  const refused = createBackoff({ ...REFUSED, random: options.random })
+  let sentAt = Number.NEGATIVE_INFINITY
   let wanted: Offers | undefined
   /** The set that the server has, as text. */
   let held: string | undefined
@@ -46,7 +52,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   const isDue = () => wanted !== undefined && JSON.stringify(wanted.services) !== held
 
+  const isAnyRefused = () => published.some(({ state }) => state === 'refused')
+
   async function send(services: readonly Offer[]): Promise<void> {
+    sentAt = performance.now()
     try {
       const answer = await options.send(source, services)
       for (const line of describeChanges(published, answer)) log(`${source}: ${line}`)
@@ -60,6 +69,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
       unsent = problem
     }
     options.onChange()
+  }
+
+  function waitFor(): number {
+    if (isDue()) return retry.next()
+    return isAnyRefused() ? refused.next() : FOREVER
   }
 
   const note = (problem: string) => log(`${source}: ${problem}`)
@@ -85,7 +99,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
       settler.call()
     },
     hint() {
-      if (unsent === undefined) return
+      const isWorthIt = isAnyRefused() && performance.now() - sentAt > SENT_LATELY
+      if (unsent === undefined && !isWorthIt) return
+      held = undefined
       retry.reset()
       settler.call()
     },
@@ -97,7 +113,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     async run(signal) {
       while (!signal.aborted) {
         if (wanted && isDue()) await send(wanted.services)
-        await settler.next(isDue() ? retry.next() : FOREVER, signal)
+        if (!isAnyRefused()) refused.reset()
+        const isQuiet = await settler.next(waitFor(), signal)
+        if (isQuiet && isAnyRefused()) held = undefined
       }
     },
   }

@@ -1,8 +1,11 @@
 /** Turns bursts of calls into one, when they have been over for a while or last too long. */
 export interface Settler {
   call(): void
-  /** Waits for the end of a burst, at most `patience` ms. A burst that ended meanwhile counts. */
-  next(patience: number, signal: AbortSignal): Promise<void>
+  /**
+   * Waits for the end of a burst, at most `patience` ms. A burst that ended meanwhile counts.
+   * @returns whether there was none
+   */
+  next(patience: number, signal: AbortSignal): Promise<boolean>
 }
 
 /** @param limits in ms: how long it must be quiet, and how long a burst may last */
@@ -37,8 +40,10 @@ export function createSettler({ quiet, most }: { quiet: number; most: number }):
           signal.addEventListener('abort', done)
           wake = done
         })
+      const isQuiet = !isDue
       isDue = false
       if (signal.aborted) clearTimeout(burst?.timer)
+      return isQuiet
     },
   }
 }
