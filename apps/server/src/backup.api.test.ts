@@ -65,7 +65,10 @@ test('the line for a lost password makes the first account again, and ends all s
   await server.close({ keepData: true })
   const { dataDir } = server
   dirs.push(dataDir)
-  const database = new DatabaseSync(installationPaths(dataDir).database)
+  // As the command `sqlite3` opens it.
+  const database = new DatabaseSync(installationPaths(dataDir).database, {
+    enableForeignKeyConstraints: false,
+  })
   database.exec(sql)
   database.close()
 
