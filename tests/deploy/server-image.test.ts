@@ -19,6 +19,7 @@ import {
 import { buildah } from '@postern/testkit/containers/store'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { LOCAL_NODE } from '@postern/testkit/services'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -41,7 +42,7 @@ beforeAll(async () => {
   image = await buildServerImage()
   lab = await startLab()
   dir = mkdtempSync(join(tmpdir(), 'pt-docker-'))
-  installation = await startServerContainers(lab, dir)
+  installation = await startServerContainers(lab, dir, { whoami: lab.site.address })
   const { api } = installation
   await startListening(lab.site, [process.execPath, program('counted'), '8080', '8081'], dir, 'counted', 8081)
   node = await api.createNode({ name: 'office' })
@@ -127,6 +128,16 @@ describe('what the quick start says works in containers', () => {
     expect(wanted.filter(([port, proto]) => !isOpen(port, proto))).toEqual([])
   })
 
+  test('a container beside the edge is published by the name of its service', async () => {
+    const backend = { backendHost: 'whoami', backendPort: 8080 }
+    const form = { name: 'whoami', domain: 'whoami.example.com', ...backend }
+    await untilLive(await installation.api.publish(LOCAL_NODE, form))
+    expect(await visit(lab.visitor, 'https://whoami.example.com/?bytes=7')).toMatchObject({
+      status: 200,
+      body: 'xxxxxxx',
+    })
+  })
+
   test('the three lines to edit stand at the top', () => {
     const [, ...lines] = composeText().split('\n')
     expect(lines.slice(0, 3).map((line) => line.split(':')[0])).toEqual([
@@ -180,9 +191,8 @@ describe('the containers are confined', () => {
   })
 
   test('no secret is in the image, nor in what is shown of it', async () => {
-    const { Env = [], Labels = {}, text } = await inspectImage(image)
+    const { Env = [], text } = await inspectImage(image)
     expect(Env.map((line) => line.split('=')[0]).sort()).toEqual(['PATH', 'POSTERN_DATA_DIR'])
-    expect(Labels).toEqual({ made: expect.any(String) })
     expect(text).not.toContain(installation.password)
     const files = await installation.server.exec([
       'find',

@@ -17,6 +17,7 @@ export interface Build {
  */
 export async function buildImage({ dockerfile, context, tag, target }: Build): Promise<string> {
   await baseImage()
+  await forgetOldLayers()
   const scratch = mkdtempSync(join(tmpdir(), 'pt-build-'))
   try {
     const lent = lendNpm(scratch)
@@ -30,6 +31,14 @@ export async function buildImage({ dockerfile, context, tag, target }: Build): P
   } finally {
     rmSync(scratch, { recursive: true })
   }
+}
+
+/** Of several builds: what they have in common makes the next one fast. */
+const MOST_LAYERS = 90
+
+async function forgetOldLayers(): Promise<void> {
+  const layers = (await buildah('images', '--all', '--quiet')).trim().split('\n')
+  if (layers.length > MOST_LAYERS) await buildah('rmi', '--prune', '--force')
 }
 
 /** The secret `npmrc` of a Dockerfile, and the certificates that this machine trusts. */
@@ -56,7 +65,6 @@ export async function inspectImage(image: string): Promise<ImageConfig> {
 export interface ImageConfig {
   User?: string
   Env?: string[]
-  Labels?: Record<string, string>
   Entrypoint?: string[]
   Cmd?: string[]
   WorkingDir?: string

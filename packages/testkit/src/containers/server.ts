@@ -33,17 +33,22 @@ export interface ServerContainers {
   close(): Promise<void>
 }
 
-/** `docker compose up` on the lab's server: the edge has its address, the server a network of its own. */
+/**
+ * `docker compose up` on the lab's server: the edge has its address, the server a network of its own.
+ * @param neighbours addresses of containers by the names of their services, as Docker would answer for them
+ */
 export async function startServerContainers(
   lab: Lab,
   dataDir: string,
-  image = IMAGE,
+  neighbours: Record<string, string> = {},
 ): Promise<ServerContainers> {
   const compose = readCompose(COMPOSE)
   const own = await addOwnNetwork(lab)
+  const names = Object.entries(neighbours).map(([name, address]) => `${address} ${name}\n`)
+  const hosts = `127.0.0.1 localhost\n${names.join('')}`
   const mounts = { server: `${dataDir}/server`, edge: `${dataDir}/edge`, run: `${dataDir}/run` }
   for (const path of Object.values(mounts)) mkdirSync(path)
-  const begin = (name: 'server' | 'edge', from = image) =>
+  const begin = (name: 'server' | 'edge', from = IMAGE) =>
     startContainer({
       image: from,
       namespace: name === 'server' ? own : lab.server,
@@ -51,6 +56,7 @@ export async function startServerContainers(
       // The first of the lines that a person edits.
       env: { POSTERN_PUBLIC_HOST: lab.server.address },
       mounts,
+      etc: { hosts },
     })
   const [server, edge] = await Promise.all([begin('server'), begin('edge')])
   const password = await until('the first password', () => /Password +(\S+)/.exec(server.logs())?.[1])
