@@ -12,9 +12,14 @@ let edge: FakeEdge
 let visit: Visit
 let page: Page
 let nodeId: number
+const LINKS = {
+  POSTERN_REPOSITORY_URL: 'https://git.example.com/postern',
+  POSTERN_SPONSOR_URL: 'https://sponsor.example.com/',
+  POSTERN_CONTACT_URL: 'https://help.example.com/',
+}
 
 beforeAll(async () => {
-  site = await startSite()
+  site = await startSite(LINKS)
   edge = await connectFakeEdge(site.paths)
   visit = await site.open('/')
   page = visit.page
@@ -61,6 +66,29 @@ it('leads by the hand from nothing to the first service, and ticks what the serv
   await edge.pause(false)
   await expect(page.getByRole('region', { name: 'First Steps' })).toHaveCount(0)
   visit.expectNoComplaints()
+})
+
+it('leads to every way to run a gateway, and to help as the settings say', async () => {
+  const linksOf = (card: string) =>
+    page
+      .getByRole('region', { name: card })
+      .getByRole('link')
+      .evaluateAll((all) =>
+        all.map((link) => [link.querySelector('b')?.textContent, link.getAttribute('href')]),
+      )
+  const gateways = await linksOf('Gateway Deployments')
+  expectValue(gateways).toEqual([
+    ['Docker', '/docs/docker'],
+    ['Kubernetes', '/docs/kubernetes'],
+  ])
+  for (const [, path] of gateways) expectValue((await fetch(`${site.origin}${path}`)).status).toBe(200)
+  expectValue(await linksOf('Help')).toEqual([
+    ['Documentation', '/docs'],
+    ['The CLI', '/docs/cli'],
+    ['Contact us', LINKS.POSTERN_CONTACT_URL],
+    ['Star the repository', LINKS.POSTERN_REPOSITORY_URL],
+    ['Sponsor', LINKS.POSTERN_SPONSOR_URL],
+  ])
 })
 
 it('says afterwards what matters, and turns by itself', async () => {

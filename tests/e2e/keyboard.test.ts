@@ -78,6 +78,15 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
     await tab.waitForURL(`**/nodes/${one.id}`)
     await tab.close()
   }
+  // What only tells something does both: it shows its words, and is a part of the row.
+  const badge = row.getByRole('button', { name: /^Node/ })
+  await badge.hover()
+  await page.locator('.tooltip').getByText('only routes traffic to itself').waitFor()
+  await badge.click()
+  await page.waitForURL(`**/nodes/${one.id}`)
+  await page.goBack()
+  await link('row-one').waitFor()
+
   // Who selects text reads, and wants to stay.
   const box = await address.boundingBox()
   if (!box) throw new Error('The address is not on the screen')
@@ -276,6 +285,67 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
   await open('dark')
   await page.keyboard.press('Enter')
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('every command of the palette leads somewhere', async () => {
+  const node = await site.api.createNode({ name: 'reached' })
+  await site.api.publish(node.id, { name: 'reached-web', domain: 'reached.example.com' })
+  const visit = await site.open('/nodes')
+  const { page, context } = visit
+  const palette = page.getByRole('dialog', { name: 'Search and commands' })
+  const dialog = (name: string) => async () => {
+    await page.getByRole('dialog', { name }).waitFor()
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+  }
+  const address = (pattern: string) => () => page.waitForURL(`${site.origin}${pattern}`)
+  const theme = (setting: string) => () =>
+    expect.poll(() => page.evaluate(() => localStorage.getItem('color-scheme'))).toContain(setting)
+  const commands: Record<string, () => Promise<unknown>> = {
+    Home: address('/'),
+    'Client / Nodes': address('/nodes'),
+    'Domain Names': address('/domains'),
+    Documentation: async () => {
+      await expect.poll(() => context.pages().length).toBe(2)
+      const docs = context.pages().find((each) => each !== page)
+      await docs?.waitForURL(/\/docs/)
+      await docs?.close()
+    },
+    'Add Client': dialog('Client / Node Configuration'),
+    'Add Domain': dialog('Domain & SSL Settings'),
+    Light: theme('light'),
+    Dark: theme('dark'),
+    'Follow the system': theme('auto'),
+    'Keyboard shortcuts': dialog('Keyboard shortcuts'),
+    'Sign out': address('/login'),
+  }
+  const found: Record<string, () => Promise<unknown>> = {
+    reached: address(`/nodes/${node.id}`),
+    'reached-web': address(`/nodes/${node.id}/http/*/logs`),
+    'reached.example.com': address('/domains?search=reached.example.com'),
+    'Expose HTTP on reached': dialog('Expose HTTP Service on Node'),
+    'Expose TCP on reached': dialog('Expose TCP Service on Node'),
+  }
+  const option = (name: string) => palette.getByRole('option', { name: new RegExp(`^${name}`) }).first()
+  const choose = async (typed: string, name: string, leads: () => Promise<unknown>) => {
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(typed)
+    await option(name).click()
+    await leads()
+    await expect(palette).toHaveCount(0)
+  }
+  // The tables below are whole: there is no other command.
+  await page.getByRole('heading', { level: 1 }).focus()
+  await page.keyboard.press('Control+k')
+  await expect(palette.getByRole('option')).toHaveText(
+    Object.keys(commands).map((name) => new RegExp(`^${name}`)),
+  )
+  await page.keyboard.press('Escape')
+  for (const [name, leads] of Object.entries(found)) await choose('reached', name, leads)
+  for (const [name, leads] of Object.entries(commands)) await choose('', name, leads)
   visit.expectNoComplaints()
   await visit.close()
 })

@@ -184,6 +184,23 @@ it('of a service has its way back to the node', async () => {
   await visit.close()
 })
 
+it('wraps long lines when asked to, and lets them run on when not', async () => {
+  const { visit, page, service } = await openLog('long')
+  edge.log(service.id, `[INFO] "GET /${'x'.repeat(2000)}" 200`)
+  await page.getByText('xxx').waitFor()
+  const wrap = page.getByRole('button', { name: 'Wrap lines' })
+  const runsOn = () => page.locator('.log').evaluate((log) => log.scrollWidth > log.clientWidth)
+  await expect(wrap).toHaveAttribute('aria-pressed', 'false')
+  await expect.poll(runsOn).toBe(true)
+  await wrap.click()
+  await expect(wrap).toHaveAttribute('aria-pressed', 'true')
+  await expect.poll(runsOn).toBe(false)
+  await wrap.click()
+  await expect.poll(runsOn).toBe(true)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 async function openLog(name: string) {
   const service: HttpService = await site.api.publish(node.id, { name, pathLocation: `/${name}` })
   const visit = await site.open(`/nodes/${node.id}/http/${service.id}/logs`)

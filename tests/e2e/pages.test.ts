@@ -56,7 +56,7 @@ it('home welcomes and offers what comes first; signing in means agreeing to the 
   const visit = await site.open('/')
   const { page } = visit
   await page.getByRole('heading', { name: 'Welcome, admin' }).waitFor()
-  for (const name of ['Create Node', 'Install the CLI', 'Help'])
+  for (const name of ['Create Node', 'Install the CLI', 'Gateway Deployments', 'Help'])
     await page.getByRole('heading', { name, exact: true }).waitFor()
   const help = page.getByRole('region', { name: 'Help' })
   await expect(help.getByRole('link', { name: 'Contact us' })).toHaveAttribute('href', '/docs/contact')

@@ -1,5 +1,6 @@
 import { type ReactNode, type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { TOOLTIP_DELAY, TOOLTIP_PATIENCE } from '../util/constants.ts'
+import { TELLS } from './row-events.ts'
 import { useLoaded } from './use-loaded.ts'
 import './Menu.css'
 import './Tooltip.css'
@@ -28,7 +29,7 @@ export function Tooltip({ text, focusable = false, tabIndex, className, children
       </span>
     )
   return (
-    <button type="button" tabIndex={tabIndex} className={className} {...events}>
+    <button type="button" {...TELLS} tabIndex={tabIndex} className={className} {...events}>
       {children}
       <span className="sr">: {text}</span>
       {popup}

@@ -9,7 +9,10 @@ const OPENER = '[data-opens]'
 /** Not reached by Tab, but by the arrow keys from what opens its row: a row is one stop, and its menu another. */
 export const INSIDE_ROW = { tabIndex: -1 } as const
 
-const CONTROLS = 'a, button, input, select, textarea, label'
+/** Marks what only tells something: in a row a click on it opens the row, as one beside it does. */
+export const TELLS = { 'data-tells': '' } as const
+
+const CONTROLS = 'a, button:not([data-tells]), input, select, textarea, label'
 
 type RowEvent = MouseEvent<HTMLTableRowElement>
 

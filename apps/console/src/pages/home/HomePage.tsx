@@ -1,16 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
-import {
-  ArrowUpRight,
-  BookOpen,
-  Heart,
-  type LucideIcon,
-  Mail,
-  Plus,
-  RotateCw,
-  Star,
-  Terminal,
-} from 'lucide-react'
+import { ArrowUpRight, Plus, RotateCw } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { errorMessage, failureOf, isTold } from '../../api/api-error.ts'
@@ -24,8 +14,9 @@ import { CopyField } from '../../ui/CopyButton.tsx'
 import { FailureNote } from '../../ui/FailureNote.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
 import { installCommand } from '../../util/node-commands.ts'
-import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
+import { serverUrls, urls } from '../../util/urls.ts'
 import { FirstSteps } from './FirstSteps.tsx'
+import { GatewayCard, HelpCard } from './LinkCards.tsx'
 import { OverviewCards, OverviewSkeleton } from './Overview.tsx'
 import './HomePage.css'
 
@@ -44,6 +35,7 @@ export function HomePage() {
       <div className="home">
         <CreateNodeCard onCreate={node.create} />
         <InstallCard />
+        <GatewayCard />
         <HelpCard />
       </div>
       {node.dialog}
@@ -186,71 +178,5 @@ function Command() {
         explains how to build it.
       </p>
     </Banner>
-  )
-}
-
-interface HelpLink {
-  href: string
-  icon: LucideIcon
-  title: string
-  text: string
-}
-
-function HelpCard() {
-  const config = useConfig()
-  const { repositoryUrl, sponsorUrl } = config.data ?? {}
-  const links: HelpLink[] = [
-    {
-      href: serverUrls.docs(),
-      icon: BookOpen,
-      title: 'Documentation',
-      text: 'Concepts, recipes and settings',
-    },
-    {
-      href: serverUrls.cli(),
-      icon: Terminal,
-      title: 'The CLI',
-      text: 'Every command of postern, with examples',
-    },
-    {
-      href: contactUrl(config.data),
-      icon: Mail,
-      title: 'Contact us',
-      text: 'How to get help, and what to send along',
-    },
-    ...(repositoryUrl
-      ? [
-          {
-            href: repositoryUrl,
-            icon: Star,
-            title: 'Star the repository',
-            text: 'Help others find it',
-          },
-        ]
-      : []),
-    ...(sponsorUrl
-      ? [{ href: sponsorUrl, icon: Heart, title: 'Sponsor', text: 'Keep the project going' }]
-      : []),
-  ]
-  return (
-    <section className="card wide" aria-labelledby="help">
-      <header className="card-head">
-        <h2 id="help">Help</h2>
-      </header>
-      <ul className="links">
-        {links.map(({ href, icon: Icon, title, text }) => (
-          <li key={title}>
-            <a href={href} target="_blank" rel="noreferrer">
-              <Icon className="ic" />
-              <span>
-                <b>{title}</b>
-                <span>{text}</span>
-              </span>
-              <ArrowUpRight className="ic go" />
-            </a>
-          </li>
-        ))}
-      </ul>
-    </section>
   )
 }
