@@ -1,0 +1,250 @@
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CreatedNode } from '@postern/contract/nodes'
+import { buildImage, inspectImage } from '@postern/testkit/containers/build-image'
+import { type ComposeService, readCompose } from '@postern/testkit/containers/compose'
+import { type Container, startContainer } from '@postern/testkit/containers/container'
+import { capabilitySet } from '@postern/testkit/containers/processes'
+import { type FakeDocker, startFakeDocker } from '@postern/testkit/fake-docker'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const COMPOSE = join(ROOT, 'deploy/docker/gateway.compose.yaml')
+const IMAGE = 'postern-gateway:test'
+const DOCKER_GROUP = 7999
+const SOCKET = '/var/run/docker.sock'
+const WHOAMI = '172.29.7.20'
+const GRAFANA = '172.29.7.21'
+
+/**
+ * The site's host is the gateway's container: 172.29.7.2 in the compose file's network, where the lan's host has the
+ * addresses of two other containers. Docker's name server for it is at 127.0.0.11, as in each of its containers.
+ */
+let lab: Lab
+let installation: Installation
+let dir: string
+let node: CreatedNode
+let server: { publicUrl: string; caFingerprint: string }
+let docker: FakeDocker
+let gateway: Container
+
+beforeAll(async () => {
+  await buildImage({ dockerfile: join(ROOT, 'deploy/docker/gateway.Dockerfile'), context: ROOT, tag: IMAGE })
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  dir = mkdtempSync(join(tmpdir(), 'pt-gateway-'))
+  await lab.site.must('ip', 'addr', 'add', '172.29.7.2/24', 'dev', 'eth1')
+  for (const address of [WHOAMI, GRAFANA])
+    await lab.lan.must('ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0')
+  await startEcho(lab.lan, dir, 80, WHOAMI)
+  await startEcho(lab.lan, dir, 3000, GRAFANA)
+  await startListening(lab.site, DNSMASQ, dir, 'dnsmasq', 53)
+  docker = await startFakeDocker(join(dir, 'docker.sock'))
+  chownSync(docker.path, 0, DOCKER_GROUP)
+  chmodSync(docker.path, 0o660)
+  docker.containers.set('gateway', { name: 'gateway', networks: { shop: '172.29.7.2' } })
+  const gatewayNetworks = [{ interface: 'eth0', subnet: '172.29.7.0/24' }]
+  node = await installation.api.createNode({ name: 'shop', isGateway: true, gatewayNetworks })
+  // The contract says so.
+  server = (await installation.api.call('GET', '/api/config')).json as typeof server
+  gateway = await up()
+})
+afterAll(async () => {
+  await gateway?.stop()
+  await docker?.close()
+  await installation?.close()
+  await lab?.close()
+  if (dir) rmSync(dir, { recursive: true })
+})
+
+const DNSMASQ = [
+  ...['dnsmasq', '--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root'],
+  ...['--pid-file=', '--listen-address=127.0.0.11', '--bind-interfaces'],
+  ...[`--host-record=whoami,${WHOAMI}`, `--host-record=grafana,${GRAFANA}`],
+]
+
+/** The compose file as a person leaves it: three lines edited, and for labels two more uncommented. */
+function readEdited(edit: (text: string) => string = (text) => text): ComposeService {
+  const { publicUrl, caFingerprint } = server
+  const text = readFileSync(COMPOSE, 'utf8')
+    .replace('https://postern.example.com', publicUrl)
+    .replace('ptn_replace-me', node.token)
+    .replace("&fingerprint ''", `&fingerprint ${caFingerprint}`)
+  const file = join(dir, 'gateway.compose.yaml')
+  writeFileSync(file, edit(text))
+  const service = readCompose(file).services.gateway
+  if (!service) throw new Error('the compose file has no gateway')
+  return service
+}
+
+async function start(service: ComposeService, volume = 'node'): Promise<Container> {
+  const mounts = { node: join(dir, volume), [SOCKET]: docker.path }
+  const etc = { 'resolv.conf': 'nameserver 127.0.0.11\noptions ndots:0\n' }
+  return startContainer({ image: IMAGE, namespace: lab.site, service, mounts, etc })
+}
+
+async function up(edit?: (text: string) => string): Promise<Container> {
+  const container = await start(readEdited(edit))
+  await until('the gateway to be healthy', async () => (await container.health()).code === 0, {
+    everyMs: 500,
+  })
+  return container
+}
+
+async function restart(edit?: (text: string) => string): Promise<void> {
+  expect((await gateway.stop()).seconds).toBeLessThan(10)
+  gateway = await up(edit)
+}
+
+const statusOf = async (domain: string) => (await visit(lab.visitor, `https://${domain}/`)).status
+const answers = (domain: string) => until(`${domain} to answer`, async () => (await statusOf(domain)) === 200)
+const agentFile = () => readFileSync(join(dir, 'node/node/agent.json'), 'utf8')
+
+test('a container of the same network is published by its name', async () => {
+  await installation.api.createDomain({ domain: 'whoami.example.com' })
+  const backend = { backendHost: 'whoami', backendPort: 80 }
+  await installation.api.publish(node.id, { name: 'whoami', domain: 'whoami.example.com', ...backend })
+  await answers('whoami.example.com')
+  expect((await gateway.exec(['postern', 'status'])).stdout).not.toContain('Note')
+})
+
+test('no process is root, none has more than NET_ADMIN, and none can gain anything', () => {
+  const processes = gateway.processes()
+  expect(processes.map(({ name }) => name)).toEqual(expect.arrayContaining(['tini', 'wireguard-go']))
+  for (const { name, uid, capabilities, noNewPrivileges } of processes) {
+    const isInit = name === 'tini'
+    expect({ name, uid, bounding: capabilities.bounding }).toEqual({
+      name,
+      uid: 7401,
+      bounding: capabilitySet('NET_ADMIN'),
+    })
+    expect([name, capabilities.effective]).toEqual([
+      name,
+      isInit ? capabilitySet() : capabilitySet('NET_ADMIN'),
+    ])
+    expect([name, noNewPrivileges]).toEqual([name, !isInit])
+  }
+})
+
+test('its files cannot be written but for its own, and the kernel’s settings not at all', async () => {
+  const write = async (path: string) => (await gateway.exec(['sh', '-c', `echo 0 > ${path}`])).code
+  expect(await write('/opt/postern/postern.mjs')).not.toBe(0)
+  expect(await write('/usr/local/bin/x')).not.toBe(0)
+  expect(await write('/proc/sys/net/ipv4/ip_forward')).not.toBe(0)
+  expect(await write('/var/lib/postern-agent/x')).toBe(0)
+})
+
+test('the token is in no argument, log, or layer; who reads the health check’s command sees none', async () => {
+  const { privateKey } = JSON.parse(agentFile()) as { privateKey: string }
+  const image = await inspectImage(IMAGE)
+  const shown = [
+    gateway.logs(),
+    image.text,
+    JSON.stringify(gateway.processes().map(({ argv }) => argv)),
+    (await gateway.exec(['postern', 'status', '--json'])).stdout,
+  ]
+  for (const text of shown) for (const secret of [node.token, privateKey]) expect(text).not.toContain(secret)
+  const { stdout } = await gateway.exec([
+    'grep',
+    '-rlE',
+    'ptn_[0-9A-Za-z]{8}',
+    '/opt',
+    '/usr/local/bin/postern',
+    '/etc',
+  ])
+  expect(stdout).toBe('')
+})
+
+test('the health check tells the truth: unhealthy while the tunnel carries nothing', async () => {
+  const rules = ['add table inet cut', 'add chain inet cut in { type filter hook input priority 0; }']
+  await lab.site.must('nft', [...rules, 'add rule inet cut in udp sport 51820 drop'].join('; '))
+  const { code, stdout } = await gateway.health()
+  expect({ isHealthy: code === 0, stdout }).toEqual({ isHealthy: false, stdout: 'no-traffic\n' })
+  await lab.site.must('nft', 'delete table inet cut')
+  await until('the gateway to be healthy', async () => (await gateway.health()).code === 0, { everyMs: 500 })
+})
+
+test('made anew on the same volume it is the same node, also while the server is away', async () => {
+  const before = agentFile()
+  await installation.server.stop()
+  await restart()
+  expect(agentFile()).toBe(before)
+  await answers('whoami.example.com')
+  await installation.startServer()
+})
+
+/** As a person does for labels: two lines uncommented. */
+const withLabels = (text: string) =>
+  text
+    .replace(`# - ${SOCKET}:`, `- ${SOCKET}:`)
+    .replace("# group_add: ['999']", `group_add: ['${DOCKER_GROUP}']`)
+
+const LABELS = { 'postern.http.domain': 'grafana.example.com', 'postern.http.port': '3000' }
+const run = (labels: Record<string, string>) =>
+  docker.start({ name: 'grafana', labels, networks: { shop: GRAFANA } })
+const shown = (words: string) =>
+  until(`the status to say: ${words}`, async () =>
+    (await gateway.exec(['postern', 'status'])).stdout.includes(words),
+  )
+
+test('a container with labels is published once the node has the right, and goes when it ends', async () => {
+  await installation.api.createDomain({ domain: 'grafana.example.com' })
+  await restart(withLabels)
+  run(LABELS)
+  await shown('turn on Agent May Publish Services')
+  await installation.api.call('PATCH', `/api/nodes/${node.id}`, { agentMayPublish: true })
+  await shown('grafana/http is published at https://grafana.example.com')
+  await answers('grafana.example.com')
+  docker.stop('grafana')
+  await until('its end', async () => (await statusOf('grafana.example.com')) === 404)
+  await answers('whoami.example.com')
+})
+
+test('labels that cannot be read, or that the server refuses, publish nothing and are told', async () => {
+  run({ ...LABELS, 'postern.allowed-ip': '192.0.2.0/24' })
+  await shown('postern.allowed-ip is no label of Postern')
+  run({ ...LABELS, 'postern.http.domain': lab.server.address })
+  await shown('grafana/http is refused: domain')
+  expect(await statusOf('grafana.example.com')).toBe(404)
+  run(LABELS)
+  await answers('grafana.example.com')
+})
+
+test('without its socket’s group the gateway says how to give it', async () => {
+  await gateway.stop()
+  const { group_add: _, ...service } = readEdited(withLabels)
+  gateway = await start(service)
+  await shown('its group must be one of the container')
+  await answers('grafana.example.com')
+})
+
+test('what is missing in a compose file is said in words', async () => {
+  await gateway.stop()
+  const plain = readEdited()
+  const without = await start({ ...plain, cap_add: [] }, 'spare')
+  await until('the words', () => without.logs().includes('add the capability NET_ADMIN'))
+  await without.stop()
+  const wrong = await start(
+    { ...plain, environment: { ...plain.environment, POSTERN_TOKEN: 'ptn_wrong' } },
+    'other',
+  )
+  await until('the words', () => wrong.logs().includes('The server rejected the token'))
+  expect((await wrong.health()).stdout).toBe('refused\n')
+  await wrong.stop()
+  const { sysctls: _, ...rest } = plain
+  const closed = await start({ ...rest, sysctls: { 'net.ipv4.ip_forward': 0 } })
+  await until('the note', async () =>
+    (await closed.exec(['postern', 'status'])).stdout.includes(
+      'net.ipv4.ip_forward is 1, which it may not set',
+    ),
+  )
+  await closed.stop()
+  gateway = await up()
+  await answers('whoami.example.com')
+})
