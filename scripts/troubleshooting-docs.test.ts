@@ -12,7 +12,7 @@ import { EXIT_CODES } from '../apps/agent/src/errors.ts'
 import { REASONS } from '../apps/edge/src/drivers/haproxy/logs/line.ts'
 import { renderDocsPage } from '../apps/server/docs/render.ts'
 import { slugOf } from '../apps/server/docs/sections.ts'
-import { collectSentences } from './lib/said.ts'
+import { collectErrors, collectSentences } from './lib/said.ts'
 
 /**
  * Each message that a person meets has its place in docs/troubleshooting.md, at an address that comes from its key, or
@@ -81,6 +81,28 @@ test('every sentence that a program says has its place', () => {
     (text) => !NOT_SHOWN.some((kind) => kind.test(text)),
   )
   expect(said.length).toBeGreaterThan(150)
+  const titles = new Set([...entries.values()].map(({ title }) => withoutDot(title)))
+  expect(said.filter((text) => !titles.has(withoutDot(text)))).toEqual([])
+})
+
+/** What ends a program, or a request of the command. */
+const ERRORS = [
+  'AgentError',
+  'BrokenReferencesError',
+  'CommandError',
+  'DatabaseError',
+  'DatabaseTooNewError',
+  'EdgeTokenError',
+  'ListenError',
+  'SecretsError',
+  'SettingsError',
+  'UsageError',
+]
+
+test('every error that ends a program has its place', () => {
+  const folders = ['scripts', 'apps/server/src', 'apps/agent/src', 'apps/edge/src']
+  const said = [...collectErrors(ROOT, folders, ERRORS)].map((text) => text.split('\n')[0] ?? '')
+  expect(said.length).toBeGreaterThan(60)
   const titles = new Set([...entries.values()].map(({ title }) => withoutDot(title)))
   expect(said.filter((text) => !titles.has(withoutDot(text)))).toEqual([])
 })

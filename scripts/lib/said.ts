@@ -14,16 +14,39 @@ const SENTENCE =
 
 /** What the programs below these folders say in sentences, with `…` for each value. Lines of the log are not among it. */
 export function collectSentences(root: string, folders: readonly string[]): Set<string> {
-  const files = folders
-    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
-    .filter((file) => !file.endsWith('.test.ts'))
   const found = new Set<string>()
-  for (const file of files) {
-    // The parser's own type has no index signature.
-    const program = parseAst(readFileSync(join(root, file), 'utf8'), { lang: 'ts' }) as unknown as Node
-    visit(program, found)
-  }
+  for (const program of parseFiles(root, folders)) visit(program, found)
   return found
+}
+
+/** What errors of these classes say where they are made, in the same form. */
+export function collectErrors(
+  root: string,
+  folders: readonly string[],
+  classes: readonly string[],
+): Set<string> {
+  const found = new Set<string>()
+  const look = (node: Node): void => {
+    if (node.type === 'NewExpression' && isNode(node.callee) && classes.includes(String(node.callee.name)))
+      for (const argument of node.arguments as Node[]) {
+        const text = textOf(argument)?.trim()
+        // Anything shorter is a code, or only passes on what another program said.
+        if (text !== undefined && /[a-z] [a-z]/i.test(text)) found.add(text)
+      }
+    for (const child of childrenOf(node)) look(child)
+  }
+  for (const program of parseFiles(root, folders)) look(program)
+  return found
+}
+
+function parseFiles(root: string, folders: readonly string[]): Node[] {
+  return (
+    folders
+      .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
+      .filter((file) => !file.endsWith('.test.ts'))
+      // The parser's own type has no index signature.
+      .map((file) => parseAst(readFileSync(join(root, file), 'utf8'), { lang: 'ts' }) as unknown as Node)
+  )
 }
 
 function visit(node: Node, found: Set<string>): void {
@@ -33,8 +56,11 @@ function visit(node: Node, found: Set<string>): void {
     if (SENTENCE.test(text)) found.add(text.trim())
     return
   }
-  for (const value of Object.values(node))
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, found)
+  for (const child of childrenOf(node)) visit(child, found)
+}
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node).flat().filter(isNode)
 }
 
 /** What is said by a literal, a template, or several of them one after the other. */

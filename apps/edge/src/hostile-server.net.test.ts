@@ -234,7 +234,7 @@ const refusals: [string, Partial<DesiredState['settings']>, string][] = [
     'not a /64 of unique local addresses',
   ],
   ["this machine's own network", { tunnelNetwork6: 'fd99:1:2:3::/64' }, 'this machine is in fd99:1:2:3::/64'],
-  ['a host that is none', { publicHost: '-x' }, 'which is no host'],
+  ['a host that is none', { publicHost: '-x' }, 'which is not a valid host'],
   ['a key that is none', { tunnelPrivateKey: `${'z'.repeat(43)}=` }, 'not a WireGuard key'],
 ]
 test.each(refusals)('%s is refused as a whole, and what ran runs on', async (_, settings, words) => {

@@ -53,5 +53,7 @@ function whyNotHost(host: string, { settings }: Known): string | undefined {
   const own = settings.POSTERN_PUBLIC_HOST?.toLowerCase()
   if (own !== undefined && own !== host)
     return `The server calls itself ${host}, but the edge is set to ${own}: start both with the same POSTERN_PUBLIC_HOST.`
-  return isIp(host) || isDomainName(host) ? undefined : `The server calls itself ${host}, which is no host.`
+  return isIp(host) || isDomainName(host)
+    ? undefined
+    : `The server calls itself ${host}, which is not a valid host.`
 }

@@ -12,7 +12,7 @@ export function renderHome({ pages }: DocsLibrary, outline: readonly OutlineGrou
     )
     return `<section><h2 id="${title.toLowerCase()}">${escapeHtml(title)}</h2><ul class="cards">${cards.join('')}</ul></section>`
   })
-  const decisions = decisionsOf(pages).length > 0 ? `<p>${DECISIONS_LINK}</p>` : ''
+  const decisions = hasDecisions({ pages }) ? `<p>${DECISIONS_LINK}</p>` : ''
   return {
     name: 'index',
     title: 'Documentation',
@@ -34,6 +34,11 @@ export function renderDecisions({ pages }: DocsLibrary): PageContent {
     html: `<h1 id="decisions">Decisions</h1><p>What was decided, why, and what it costs.</p><ul>${links.join('')}</ul>`,
     sections: [],
   }
+}
+
+/** An image is built without them. */
+export function hasDecisions({ pages }: Pick<DocsLibrary, 'pages'>): boolean {
+  return decisionsOf(pages).length > 0
 }
 
 function decisionsOf(pages: DocsLibrary['pages']): string[] {

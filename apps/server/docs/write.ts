@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { makeAssets } from './assets.ts'
-import { NOT_FOUND, renderDecisions, renderHome } from './home.ts'
+import { hasDecisions, NOT_FOUND, renderDecisions, renderHome } from './home.ts'
 import { readDocs } from './library.ts'
 import { outlineOf } from './outline.ts'
 import { type PageContent, renderDocument } from './page.ts'
@@ -17,7 +17,7 @@ export async function writeDocs(rootDir: string): Promise<void> {
   const { files, assets } = await makeAssets(rootDir, makeSearchIndex(library, outline))
   const contents: PageContent[] = [
     renderHome(library, outline),
-    renderDecisions(library),
+    ...(hasDecisions(library) ? [renderDecisions(library)] : []),
     ...[...library.pages].map(([name, page]) => ({ ...page, name })),
   ]
   for (const content of contents)

@@ -100,7 +100,8 @@ async function readEmails(configuration: oidc.Configuration, url: string, token:
       `GitHub does not let Postern read the addresses of the account (status ${answer.status}): register an OAuth app, or give a GitHub App the account permission "Email addresses".`,
     )
   const emails = Emails.safeParse(await answer.json().catch(() => null))
-  if (!emails.success) throw new ProviderError('untrusted', `The answer of ${host} is no list of addresses.`)
+  if (!emails.success)
+    throw new ProviderError('untrusted', `The answer of ${host} is not a list of addresses.`)
   return emails.data
 }
 
