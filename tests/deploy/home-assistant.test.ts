@@ -154,11 +154,11 @@ describe('the options', () => {
   })
 })
 
-test('the script that starts the add-on names no option', async () => {
-  await must(['sh', '-n', join(ADD_ON, 'run.sh')])
-  const lines = read('run.sh')
+test.each(['run.sh', 'as-postern.sh'])('the script %s names no option and keeps no secret', async (name) => {
+  await must(['sh', '-n', join(ADD_ON, name)])
+  const lines = read(name)
     .split('\n')
     .filter((line) => !line.startsWith('#'))
-  expect(Object.keys(fields).filter((name) => lines.some((line) => line.includes(name)))).toEqual([])
+  expect(Object.keys(fields).filter((field) => lines.some((line) => line.includes(field)))).toEqual([])
   expect(lines.join('\n')).not.toMatch(/\$\(|`|\beval\b|POSTERN_TOKEN|SUPERVISOR_TOKEN/)
 })
