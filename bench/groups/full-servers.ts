@@ -29,9 +29,9 @@ export async function startFullServers(): Promise<FullServers> {
 
 async function startFullServer(nodes: number, services: number): Promise<FullServer> {
   const server = await startTestServer({ isMeasured: true })
-  const { db } = server.context
+  const { db, secrets } = server.context
   const nodeIds = await seedNodes(db, nodes)
-  const domainIds = await seedDomains(db, services)
+  const domainIds = await seedDomains(db, services, secrets.seal('key'))
   await seedServices(db, services, (index) => ({
     nodeId: nodeIds[index % nodes] ?? 1,
     domainId: domainIds[index] ?? null,
