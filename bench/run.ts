@@ -6,6 +6,7 @@ import { measureLists } from './groups/lists.ts'
 import { measureLog } from './groups/log.ts'
 import { heldMegabytes, measureMemory } from './groups/memory.ts'
 import { measureBesideNginx } from './groups/nginx.ts'
+import { measureOrders } from './groups/orders.ts'
 import { measureProxy } from './groups/proxy.ts'
 import { measureFigures } from './groups/service-figures.ts'
 import { measureSignIn } from './groups/sign-in.ts'
@@ -19,7 +20,9 @@ export async function measureAll(effort: Effort, say: (line: string) => void): P
   say('Filling two servers …')
   const inServers = await measureServers(effort, say)
   say('Starting an installation with a tunnel …')
-  return [...inServers, ...(await measureInstallation(effort, say))]
+  const inInstallation = await measureInstallation(effort, say)
+  say('Ordering certificates …')
+  return [...inServers, ...inInstallation, ...(await measureOrders(effort))]
 }
 
 async function measureServers(effort: Effort, say: (line: string) => void): Promise<Measured[]> {

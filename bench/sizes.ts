@@ -18,6 +18,8 @@ export interface Effort {
   /** Of the load programs, one after the other. */
   loads: number
   loadSeconds: number
+  /** Of certificates, at an authority of the lab. */
+  orders: number
   /** Of a transfer, each way. */
   transferBytes: number
 }
@@ -28,6 +30,7 @@ export const LONG: Effort = {
   routes: 40,
   loads: 4,
   loadSeconds: 3,
+  orders: 300,
   transferBytes: 100e6,
 }
 export const SHORT: Effort = {
@@ -36,5 +39,6 @@ export const SHORT: Effort = {
   routes: 8,
   loads: 1,
   loadSeconds: 2,
+  orders: 60,
   transferBytes: 50e6,
 }

@@ -22,7 +22,7 @@ const SETS = {
     mosquitto_pub: 'mosquitto-clients',
     ping: 'iputils-ping',
   },
-  bench: { wrk: 'wrk', nginx: 'nginx' },
+  bench: { wrk: 'wrk', nginx: 'nginx', pebble: 'pebble', dnsmasq: 'dnsmasq-base', curl: 'curl' },
   test: {
     chromium: 'chromium',
     git: 'git',

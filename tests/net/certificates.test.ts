@@ -3,55 +3,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Certificate } from '@postern/contract/certificates'
 import type { Domain } from '@postern/contract/domains'
-import { type Pebble, startPebble } from '@postern/testkit/authority/pebble'
-import { must, type Running } from '@postern/testkit/exec'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import type { HttpService } from '@postern/contract/services'
+import { type OrderingLab, startOrderingLab, timeChange } from '@postern/testkit/authority/ordering-lab'
+import { must } from '@postern/testkit/exec'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-let lab: Lab
-let installation: Installation
-let pebble: Pebble
-let dnsmasq: Running
-
+let ordering: OrderingLab
 beforeAll(async () => {
-  lab = await startLab()
-  const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
-  dnsmasq = lab.site.start(['dnsmasq', ...fixed, '--pid-file=', '--address=/test/203.0.113.1'], {
-    logFile: '/dev/null',
-  })
-  const names = `${lab.site.address}:53`
-  pebble = await startPebble({
-    httpPort: 80,
-    nameServer: names,
-    host: lab.site.address,
-    inside: lab.site.argv(),
-  })
-  installation = await startInstallation(lab, {
-    POSTERN_DNS_SERVERS: lab.site.address,
-    POSTERN_ACME_DIRECTORY: pebble.directory,
-    POSTERN_ACME_CA_FILE: pebble.caFile,
-  })
+  ordering = await startOrderingLab()
   const listen = "require('http').createServer((q,r)=>r.end('hello')).listen(8080,'127.0.0.1')"
-  lab.server.start([process.execPath, '-e', listen], { logFile: '/dev/null' })
+  ordering.lab.server.start([process.execPath, '-e', listen], { logFile: '/dev/null' })
 })
-
-afterAll(async () => {
-  await installation?.close()
-  await pebble?.close()
-  await lab?.close()
-})
+afterAll(() => ordering?.close())
 
 const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-  const { status, json } = await installation.api.call(method, path, body)
+  const { status, json } = await ordering.installation.api.call(method, path, body)
   if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
   // The contract's own answer to this call.
   return json as T
 }
 const createDomain = (domain: string) => call<Domain>('POST', '/api/domains', { domain, ssl: 'certbot' })
 const publish = (name: string, domain: string) =>
-  call<{ id: number }>('POST', '/api/services/1/http', {
+  call<HttpService>('POST', '/api/services/1/http', {
     name,
     domain,
     backendHost: '127.0.0.1',
@@ -63,6 +37,8 @@ const whenIs = (id: number, what: Partial<Certificate>) =>
     expect(certificate).toMatchObject(what)
     return certificate
   })
+/** Of the first test. */
+let app: HttpService
 const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
 
 /** Visits a domain again and again, each time with a new handshake; prints who signed what it was shown. */
@@ -82,11 +58,11 @@ void (async () => { for (;;) await visit() })()`
 
 test('half a minute after a person chose it, a visitor who trusts the authority sees the service without a warning', async () => {
   const { id } = await createDomain('app.test')
-  await publish('app', 'app.test')
+  app = await publish('app', 'app.test')
   const { issuer } = await whenIs(id, VALID)
   expect(issuer).toMatch(/^Pebble/)
-  const root = `${installation.dataDir}/pebble-root.pem`
-  writeFileSync(root, await pebble.root())
+  const root = `${ordering.installation.dataDir}/pebble-root.pem`
+  writeFileSync(root, await ordering.pebble.root())
   const visit = [
     'curl',
     '-sf',
@@ -98,7 +74,7 @@ test('half a minute after a person chose it, a visitor who trusts the authority 
     'app.test:443:203.0.113.1',
     'https://app.test/',
   ]
-  expect(await until('the visit', () => lab.visitor.must(...visit))).toBe('hello')
+  expect(await until('the visit', () => ordering.lab.visitor.must(...visit))).toBe('hello')
   expect(await browse('https://app.test/', root)).toContain('hello')
   // It would warn: of one that a stranger signed, or nobody that it trusts.
   expect(await browse('https://nowhere.test/', root)).toContain('ERR_CERT')
@@ -128,7 +104,7 @@ async function browse(url: string, root: string): Promise<string> {
     `--user-data-dir=${home}/profile`,
     url,
   ]
-  const shown = await must(lab.visitor.argv(...browser), { timeoutMs: 120_000 })
+  const shown = await must(ordering.lab.visitor.argv(...browser), { timeoutMs: 120_000 })
   rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   return shown
 }
@@ -137,9 +113,9 @@ test('changing the kind of certificate both ways costs no visitor a handshake, a
   const { id } = await createDomain('both.test')
   await publish('both', 'both.test')
   await whenIs(id, VALID)
-  const pid = installation.haproxyPid()
-  const logFile = `${installation.dataDir}/visits.log`
-  const visits = lab.visitor.start([process.execPath, '-e', VISITS, 'both.test'], { logFile })
+  const pid = ordering.installation.haproxyPid()
+  const logFile = `${ordering.installation.dataDir}/visits.log`
+  const visits = ordering.lab.visitor.start([process.execPath, '-e', VISITS, 'both.test'], { logFile })
   const lastIs = (issuer: RegExp) =>
     until(`a visitor to be shown ${issuer}`, () =>
       issuer.test(visits.output().trim().split('\n').at(-1) ?? ''),
@@ -155,35 +131,39 @@ test('changing the kind of certificate both ways costs no visitor a handshake, a
   const shown = visits.output().trim().split('\n')
   expect(shown.filter((line) => line.startsWith('FAILED'))).toEqual([])
   expect(shown.length).toBeGreaterThan(50)
-  expect(installation.haproxyPid()).toBe(pid)
+  expect(ordering.installation.haproxyPid()).toBe(pid)
 })
 
 test('the authority gets its answer while the server is stopped, which goes on with the order afterwards', async () => {
-  const before = pebble.counts()
+  const before = ordering.pebble.counts()
   const { id } = await createDomain('stopped.test')
   // The authority starts to look, and does not get further before its name server answers again.
-  process.kill(dnsmasq.pid, 'SIGSTOP')
+  process.kill(ordering.names.pid, 'SIGSTOP')
   try {
     await whenIs(id, { step: 'validating' })
-    await installation.server.stop()
-    expect(pebble.counts()).toEqual({ ...before, orders: before.orders + 1 })
+    await ordering.installation.server.stop()
+    expect(ordering.pebble.counts()).toEqual({ ...before, orders: before.orders + 1 })
   } finally {
-    process.kill(dnsmasq.pid, 'SIGCONT')
+    process.kill(ordering.names.pid, 'SIGCONT')
   }
-  await until('the authority to be content', () => pebble.counts().validated === before.validated + 1)
-  expect(installation.server.isRunning()).toBe(false)
-  await installation.startServer()
+  await until(
+    'the authority to be content',
+    () => ordering.pebble.counts().validated === before.validated + 1,
+  )
+  expect(ordering.installation.server.isRunning()).toBe(false)
+  await ordering.installation.startServer()
   await whenIs(id, VALID)
-  expect(pebble.counts()).toEqual({ orders: before.orders + 1, validated: before.validated + 1 })
+  expect(ordering.pebble.counts()).toEqual({ orders: before.orders + 1, validated: before.validated + 1 })
 })
 
 /** For every run these do; `PT_CERTIFICATES=1000` tries more. */
 const MANY = Number(process.env.PT_CERTIFICATES ?? 60)
 
 test('many at once all become valid, no more than 20 at a time, while other changes are live at once', async () => {
-  const pid = installation.haproxyPid()
+  const pid = ordering.installation.haproxyPid()
+  let changes = 0
   const alone: number[] = []
-  while (alone.length < 10) alone.push(await timeOfChange())
+  while (alone.length < 10) alone.push(await timeChange(ordering.installation.api, app, changes++))
   const quiet = medianOf(alone)
   let created = 0
   const creating = (async () => {
@@ -202,7 +182,7 @@ test('many at once all become valid, no more than 20 at a time, while other chan
         domains.every(({ certificate }) => certificate.kind === 'certbot' && certificate.step === null)
       )
         return true
-      waits.push(await timeOfChange())
+      waits.push(await timeChange(ordering.installation.api, app, changes++))
       return false
     },
     { timeoutMs: 600_000 },
@@ -217,27 +197,8 @@ test('many at once all become valid, no more than 20 at a time, while other chan
   expect(most).toBeLessThanOrEqual(20)
   // 200 ms, five times; and no more beside orders than five times what this machine takes now without them.
   expect(median).toBeLessThan(Math.max(1000, 5 * quiet))
-  expect(installation.haproxyPid()).toBe(pid)
+  expect(ordering.installation.haproxyPid()).toBe(pid)
 }, 700_000)
 
 const medianOf = (numbers: readonly number[]) =>
   Math.round([...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0)
-
-let changes = 0
-
-/** @returns ms until a change of a service is live */
-async function timeOfChange(): Promise<number> {
-  const services = await call<{ id: number; name: string }[]>('GET', '/api/services/1/http')
-  const id = services.find(({ name }) => name === 'app')?.id
-  const start = performance.now()
-  await call('PATCH', `/api/services/1/http/${id}`, { blockedIps: [`192.0.2.${changes++ % 250}`] })
-  await until(
-    'the change to be live',
-    async () => {
-      const { state } = await call<{ state: { phase: string } }>('GET', `/api/services/1/http/${id}`)
-      return state.phase === 'live'
-    },
-    { everyMs: 10 },
-  )
-  return performance.now() - start
-}

@@ -1,0 +1,66 @@
+import type { Service } from '@postern/contract/services'
+import type { Api } from '../api.ts'
+import type { Running } from '../exec.ts'
+import { type Installation, type RunAs, startInstallation } from '../installation.ts'
+import { type Lab, startLab } from '../lab/network.ts'
+import { until } from '../until.ts'
+import { type Pebble, startPebble } from './pebble.ts'
+
+/** An installation that orders its certificates of an authority of the lab, which finds all of `.test` there. */
+export interface OrderingLab {
+  lab: Lab
+  installation: Installation
+  pebble: Pebble
+  /** The name server that the authority asks. */
+  names: Running
+  close(): Promise<void>
+}
+
+export async function startOrderingLab(runAs?: RunAs): Promise<OrderingLab> {
+  const lab = await startLab()
+  const ends: (() => Promise<void>)[] = [lab.close]
+  const close = async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+  }
+  try {
+    const fixed = [
+      '--keep-in-foreground',
+      '--conf-file=/dev/null',
+      '--no-resolv',
+      '--no-hosts',
+      '--user=root',
+    ]
+    const answer = `--address=/test/${lab.server.address}`
+    const names = lab.site.start(['dnsmasq', ...fixed, '--pid-file=', answer], { logFile: '/dev/null' })
+    const host = lab.site.address
+    const pebble = await startPebble({
+      httpPort: 80,
+      nameServer: `${host}:53`,
+      host,
+      inside: lab.site.argv(),
+    })
+    ends.push(pebble.close)
+    const settings = {
+      POSTERN_DNS_SERVERS: host,
+      POSTERN_ACME_DIRECTORY: pebble.directory,
+      POSTERN_ACME_CA_FILE: pebble.caFile,
+    }
+    const installation = await startInstallation(lab, settings, runAs)
+    ends.push(installation.close)
+    return { lab, installation, pebble, names, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Changes a service of the node Local. @returns ms until it is live */
+export async function timeChange(api: Api, service: Service, count: number): Promise<number> {
+  const start = performance.now()
+  const path = `/api/services/${service.nodeId}/${service.type}/${service.id}`
+  const { status, text } = await api.call('PATCH', path, { blockedIps: [`192.0.2.${count % 250}`] })
+  if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
+  const isLive = async () => (await api.getService(service)).state.phase === 'live'
+  await until('the change to be live', isLive, { everyMs: 10 })
+  return performance.now() - start
+}
