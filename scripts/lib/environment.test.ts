@@ -21,7 +21,13 @@ test('programs get their own settings and the search path, and nothing else', ()
     AWS_SECRET_ACCESS_KEY: 'x',
     NODE_OPTIONS: '--inspect',
   }
-  const common = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', PATH: '/bin', POSTERN_HTTP_PORT: '8080' }
+  const common = {
+    NODE_ENV: 'production',
+    MALLOC_ARENA_MAX: '1',
+    MALLOC_MMAP_THRESHOLD_: '32768',
+    PATH: '/bin',
+    POSTERN_HTTP_PORT: '8080',
+  }
   expect(environmentOf('edge', environment, root)).toEqual(common)
   expect(environmentOf('server', environment, root)).toEqual({
     ...common,

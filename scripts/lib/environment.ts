@@ -27,7 +27,7 @@ function withDataDir(environment: Environment, isRoot: boolean): Environment {
 const COMMON = ['PATH', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 
 /** With one heap for all threads of a program glibc keeps some MB less (0026). */
-export const RUN_WITH = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' }
+export const RUN_WITH = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '32768' }
 
 /** The part of the environment that one of our programs needs. The admin's password waits in a file instead. */
 export function environmentOf(

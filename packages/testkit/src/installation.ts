@@ -74,7 +74,8 @@ export async function startInstallation(
     haproxyPid: () => Number(readFileSync(`${paths.haproxyDir}/haproxy.pid`, 'utf8').trim().split('\n')[0]),
     async close() {
       await Promise.all([installation.edge.stop(), installation.server.stop()])
-      rmSync(dataDir, { recursive: true, force: true })
+      // An agent on a host of the lab writes there until the lab ends.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
   await whenStarted(programs.edge, 'the edge', () => isApplied(api))

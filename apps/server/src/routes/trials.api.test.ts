@@ -1,40 +1,20 @@
-import { type OidcIssuer, signInAt, startOidcIssuer } from '@postern/testkit/oidc-issuer'
+import { signInAt } from '@postern/testkit/oidc-issuer'
 import { findFreePort } from '@postern/testkit/port'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CALLBACK, HOST, type SignInLab, startSignInLab } from '../../test/sign-in-lab.ts'
 
-const CALLBACK = 'https://203.0.113.1/.postern/callback'
-const HOST = 'a.example.com'
-
-let now = Date.now()
-let issuer: OidcIssuer
+let lab: SignInLab
 let server: TestServer
 let client: Client
 
 beforeAll(async () => {
-  issuer = await startOidcIssuer([CALLBACK])
-  issuer.accounts.set('ann', { email: 'Ann@Example.com', email_verified: true })
-  issuer.accounts.set('eve', { email: 'eve@example.com', email_verified: false })
-  issuer.accounts.set('nobody', {})
-  server = await startTestServer({
-    trustForwarded: true,
-    settings: {
-      POSTERN_OIDC_ISSUER: issuer.url,
-      POSTERN_OIDC_CLIENT_ID: issuer.clientId,
-      POSTERN_OIDC_CLIENT_SECRET: issuer.clientSecret,
-    },
-    world: { clock: () => now },
-  })
-  client = await server.signIn()
-  const form = { domain: HOST, skipValidation: true, authentication: true }
-  await client.post('/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
+  lab = await startSignInLab()
+  ;({ server, client } = lab)
 })
-afterAll(async () => {
-  await server.close()
-  await issuer.close()
-})
+afterAll(() => lab.close())
 beforeEach(() => {
-  now = Date.now()
+  lab.time.now = Date.now()
 })
 
 /** As a browser comes, through HAProxy. */
@@ -63,7 +43,7 @@ const begin = async (by = client) => {
 }
 /** @returns the path at the console's host with the provider's answer */
 const passProvider = async (address: string, account: string) => {
-  const back = await signInAt(issuer, address, account)
+  const back = await signInAt(lab.issuer, address, account)
   return back.pathname + back.search
 }
 const result = async (by = client) => (await by.get('/api/sign-in/trial')).json()
@@ -72,12 +52,12 @@ const sessions = async () => (await server.context.db.selectFrom('sign_ins').sel
 describe('the provider', () => {
   it('is shown with its addresses, and with what has to be entered there', async () => {
     expect((await client.get('/api/sign-in/provider')).json()).toEqual({
-      issuer: issuer.url,
+      issuer: lab.issuer.url,
       redirectUrl: CALLBACK,
       endpoints: [
-        { name: 'Authorization', url: `${issuer.url}/auth` },
-        { name: 'Token', url: `${issuer.url}/token` },
-        { name: 'Keys', url: `${issuer.url}/jwks` },
+        { name: 'Authorization', url: `${lab.issuer.url}/auth` },
+        { name: 'Token', url: `${lab.issuer.url}/token` },
+        { name: 'Keys', url: `${lab.issuer.url}/jwks` },
       ],
       problem: null,
     })
@@ -124,7 +104,7 @@ describe('a trial', () => {
   })
 
   it.each([
-    ['eve', 'eve@example.com', /email_verified/],
+    ['mallory', 'ann@example.com', /email_verified/],
     ['nobody', null, /does not say which/],
   ])('of %s says why the address does not count', async (name, email, doubt) => {
     const { address, cookie } = await begin()
@@ -138,7 +118,7 @@ describe('a trial', () => {
   it('that the provider refused says so', async () => {
     const { address, cookie } = await begin()
     const state = encodeURIComponent(new URL(address).searchParams.get('state') ?? '')
-    const refusal = `error=access_denied&error_description=Not+today&state=${state}&iss=${issuer.url}`
+    const refusal = `error=access_denied&error_description=Not+today&state=${state}&iss=${lab.issuer.url}`
     await open(`/.postern/callback?${refusal}`, { cookie })
     expect(await result()).toEqual({ state: 'failed', problem: expect.stringContaining('Not today') })
   })
@@ -186,7 +166,7 @@ describe('a trial', () => {
     expect(await result()).toEqual(claimed)
 
     const late = await passProvider(second.address, 'ann')
-    now += 901_000
+    lab.time.now += 901_000
     await open(late, { cookie: second.cookie })
     expect(await result()).toEqual({ state: 'none' })
   })

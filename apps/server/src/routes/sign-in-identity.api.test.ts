@@ -1,0 +1,103 @@
+import { fetchState } from '@postern/testkit/edge-client'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ANN, claimsOf, HOST, OTHER, type SignInLab, startSignInLab } from '../../test/sign-in-lab.ts'
+import { loadIdentities } from '../core/sign-in/identities.ts'
+import { createVisitorSessions } from '../core/sign-in/sessions.ts'
+
+let lab: SignInLab
+beforeAll(async () => {
+  lab = await startSignInLab()
+})
+afterAll(() => lab.close())
+beforeEach(async () => {
+  lab.time.now = Date.now()
+  await lab.allow([ANN])
+})
+
+describe('the identity for services', () => {
+  /** As a service does that has the keys which the edges have. */
+  const verify = async (token: string, options: JWTVerifyOptions = {}) => {
+    const { sections } = await fetchState(lab.server, {})
+    const keys = (sections.settings?.identityKeys ?? []).map(({ id, x, y }) => ({
+      ...{ kty: 'EC', crv: 'P-256', alg: 'ES256', kid: id, x, y },
+    }))
+    const expected = { issuer: 'https://203.0.113.1', audience: HOST, currentDate: new Date(lab.time.now) }
+    return await jwtVerify(token, createLocalJWKSet({ keys }), { ...expected, ...options })
+  }
+
+  it('is verified by the public keys: who, for which domain, and no longer than the session', async () => {
+    const browser = lab.browser()
+    await lab.signIn(browser)
+    const { identity, iat, exp } = claimsOf(browser)
+    const { payload, protectedHeader } = await verify(identity)
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'JWT' })
+    expect(payload).toEqual({ iss: 'https://203.0.113.1', sub: ANN, email: ANN, aud: HOST, iat, exp })
+    await expect(verify(identity, { audience: OTHER })).rejects.toThrow('aud')
+    await expect(verify(identity, { currentDate: new Date((exp + 1) * 1000) })).rejects.toThrow('exp')
+    const [head, , mark] = identity.split('.')
+    const changed = Buffer.from(JSON.stringify({ ...payload, email: 'eve@example.com' })).toString(
+      'base64url',
+    )
+    await expect(verify(`${head}.${changed}.${mark}`)).rejects.toThrow('signature')
+  })
+
+  it('is made anew with the session, and is none itself', async () => {
+    const browser = lab.browser()
+    await lab.signIn(browser)
+    const { identity } = claimsOf(browser)
+    lab.time.now += 7 * 3_600_000
+    await browser.open('/.postern/renew?to=%2F')
+    const next = claimsOf(browser)
+    expect(decodeJwt(next.identity).exp).toBe(next.exp)
+    expect(next.exp - (decodeJwt(identity).exp ?? 0)).toBe(7 * 3600)
+    browser.cookies.set('__Host-postern', next.identity)
+    expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
+  })
+
+  it('is signed by a new key only a day after it is shown, and the old one is shown on', async () => {
+    const browser = lab.browser(OTHER)
+    await lab.signIn(browser)
+    const old = claimsOf(browser).identity
+    const { identities } = lab.server.context
+    const before = identities.publicKeys()
+    lab.time.now += 31 * 86_400_000
+    await identities.renew()
+    expect(identities.publicKeys()).toEqual([expect.anything(), ...before])
+    const idOf = (token: string) => decodeProtectedHeader(token).kid
+    await lab.signIn(browser)
+    expect(idOf(claimsOf(browser).identity)).toBe(idOf(old))
+    lab.time.now += 86_400_000
+    await lab.signIn(browser)
+    const next = claimsOf(browser).identity
+    expect(idOf(next)).toBe(identities.publicKeys()[0]?.id)
+    await verify(next, { audience: OTHER })
+    await verify(old, { audience: OTHER, currentDate: new Date() })
+    lab.client = await lab.server.signIn()
+  })
+
+  it('fits into a cookie with the longest names that there are', async () => {
+    const longest = (length: number) => 'x'.repeat(length)
+    const identities = await loadIdentities(lab.server.context, `https://${longest(253)}:32443`)
+    const sessions = createVisitorSessions({ ...lab.server.context, identities })
+    const session = sessions.seal({
+      ...{
+        member: '9'.repeat(15),
+        email: longest(254),
+        aud: longest(253),
+        auth_time: Math.floor(lab.time.now / 1000),
+      },
+    })
+    expect(session.length).toBeLessThan(3500)
+    expect(sessions.read(session)).toMatchObject({ email: longest(254) })
+  })
+
+  it('is signed by a key that nobody reads from a copy of the database', async () => {
+    const rows = await lab.server.context.db.selectFrom('settings').selectAll().execute()
+    const kept = rows.find(({ key }) => key === 'sign-in.identity-keys')?.value ?? ''
+    expect(kept).toMatch(/^v1\./)
+    expect(JSON.stringify(await fetchState(lab.server, {}))).not.toContain('pkcs8')
+    const [key] = JSON.parse(lab.server.context.secrets.open(kept))
+    expect(JSON.stringify(await fetchState(lab.server, {}))).not.toContain(key.secret)
+  })
+})
