@@ -187,6 +187,7 @@ describe('the containers are confined', () => {
       const forward = ['sh', '-c', 'echo 0 > /proc/sys/net/ipv4/ip_forward']
       expect((await container.exec(forward)).stderr).toMatch(/Read-only|Permission/)
     }
+    expect((await edge.exec(['unshare', '--user', 'true'])).code).not.toBe(0)
     expect((await server.exec(['ls', '/var/lib/postern/edge'])).stderr).toContain('Permission denied')
   })
 

@@ -1,5 +1,6 @@
 import type { ImageConfig } from './build-image.ts'
 import { asList, type ComposeService, environmentOf } from './compose.ts'
+import { filterSystemCalls } from './system-calls.ts'
 import type { ContainerUser } from './users.ts'
 
 /** What a container gets that drops nothing. */
@@ -28,12 +29,13 @@ export interface BundleOptions {
   hostname: string
 }
 
-/** The runtime's configuration as Docker makes it of a service, without its filter of system calls and its cgroups. */
+/** The runtime's configuration as Docker makes it of a service, without its cgroups. */
 export function renderBundle(options: BundleOptions): object {
   const { image, service, user, rootfs } = options
   const noNewPrivileges = (service.security_opt ?? []).some((each) =>
     /^no-new-privileges([:=]true)?$/.test(each),
   )
+  const capabilities = capabilitiesOf(service, user)
   return {
     ociVersion: '1.0.0',
     hostname: options.hostname,
@@ -44,7 +46,7 @@ export function renderBundle(options: BundleOptions): object {
       cwd: image.WorkingDir || '/',
       args: argvOf(image, service),
       env: listEnvironment(options),
-      capabilities: capabilitiesOf(service, user),
+      capabilities,
       noNewPrivileges,
     },
     mounts: mountsOf(options),
@@ -57,6 +59,7 @@ export function renderBundle(options: BundleOptions): object {
       sysctl: Object.fromEntries(
         Object.entries(service.sysctls ?? {}).map(([name, value]) => [name, String(value)]),
       ),
+      seccomp: filterSystemCalls(capabilities.bounding),
       maskedPaths: [...MASKED.split(' ').map((name) => `/proc/${name}`), '/sys/firmware'],
       readonlyPaths: READ_ONLY.split(' ').map((name) => `/proc/${name}`),
     },
