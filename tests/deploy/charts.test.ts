@@ -136,23 +136,24 @@ describe.each(CASES)('%s', (_, chart, values) => {
 
   test('asks for no right that it does not need', () => {
     const { containers, ...pod } = podOf(rendered)
+    const all = [...(pod.initContainers ?? []), ...containers]
     const { hostNetwork, hostPID, hostIPC, automountServiceAccountToken } = pod
     expect({ hostNetwork, hostPID, hostIPC, automountServiceAccountToken }).toEqual({
       automountServiceAccountToken: false,
     })
     const paths = (pod.volumes ?? []).flatMap(({ hostPath }) => hostPath?.path ?? [])
     expect(paths).toEqual(values.tunDevice ? ['/dev/net/tun'] : [])
-    for (const { securityContext, resources, image } of containers) {
+    for (const { securityContext, resources, image } of all) {
       expect(securityContext?.privileged).toBeUndefined()
       expect(securityContext?.readOnlyRootFilesystem).toBe(true)
       expect(securityContext?.capabilities?.drop).toEqual(['ALL'])
       expect(resources?.limits).toHaveProperty('memory')
       expect(image).not.toMatch(/:(latest)?$/)
     }
-    expect(rightsOf(containers)).toEqual(
+    expect(rightsOf(all)).toEqual(
       containers.length === 1
         ? { gateway: ['NET_ADMIN'] }
-        : { edge: ['NET_ADMIN', 'NET_BIND_SERVICE'], server: [] },
+        : { edge: ['NET_ADMIN', 'NET_BIND_SERVICE'], server: [], prepare: [] },
     )
   })
 
