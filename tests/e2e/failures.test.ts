@@ -70,6 +70,22 @@ describe('the server', () => {
     await visit.close()
   })
 
+  it('that is gone before a page was ever opened: the page says so, beside the rest, and comes back', async () => {
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    visit.forgive(/ERR_|Failed to|The stream was lost|The page could not be loaded/)
+    await page.getByRole('link', { name: 'Local' }).waitFor()
+    await site.stopServer()
+    await page.getByRole('link', { name: 'Domain Names' }).click()
+    await page.getByText('This page could not be shown').waitFor()
+    await page.getByRole('link', { name: 'Client / Nodes' }).waitFor()
+    await site.startServer()
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('No domains yet').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it.each([
     [{ message: 'The body is not JSON' }, 'The body is not JSON'],
     [{}, 'Unknown Error'],

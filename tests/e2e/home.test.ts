@@ -80,6 +80,7 @@ it('leads to every way to run a gateway, and to help as the settings say', async
   expectValue(gateways).toEqual([
     ['Docker', '/docs/docker'],
     ['Kubernetes', '/docs/kubernetes'],
+    ['Home Assistant', '/docs/home-assistant'],
   ])
   for (const [, path] of gateways) expectValue((await fetch(`${site.origin}${path}`)).status).toBe(200)
   expectValue(await linksOf('Help')).toEqual([

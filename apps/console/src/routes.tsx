@@ -1,5 +1,5 @@
 import { type LoaderFunctionArgs, type RouteObject, redirectDocument } from 'react-router'
-import { NotFoundPage, RouteError } from './components/ErrorPages.tsx'
+import { NotFoundPage, PageFailure, RouteError } from './components/ErrorPages.tsx'
 import { SessionFrame } from './pages/layout/Layout.tsx'
 import { NodesPage } from './pages/nodes/NodesPage.tsx'
 import type { Session } from './stores/session.ts'
@@ -15,6 +15,12 @@ const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePag
 /** Nothing: the page's own skeleton appears almost at once. */
 const Blank = () => null
 
+/** What the router itself makes of a page that cannot be loaded is nothing at all. */
+function tellFailure(error: unknown) {
+  console.error('The page could not be loaded', error)
+  return PageFailure
+}
+
 /** Every page, loaded when it is first opened; the nodes, which most visits are about, come with the frame. */
 export function routesFor(session: Session): RouteObject[] {
   const signedIn = ({ request }: LoaderFunctionArgs) => {
@@ -26,7 +32,7 @@ export function routesFor(session: Session): RouteObject[] {
   const page = (path: string, Component: () => Promise<() => React.ReactNode>): RouteObject => ({
     path,
     loader: signedIn,
-    lazy: { Component },
+    lazy: { Component: () => Component().catch(tellFailure) },
     ErrorBoundary: RouteError,
   })
   return [

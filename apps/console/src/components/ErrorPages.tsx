@@ -24,10 +24,15 @@ export function NotFoundPage() {
   )
 }
 
-/** For a page that could not be loaded or broke while it was drawn; the rest of the console stays. */
+/** For a page that broke while it was drawn; the rest of the console stays. */
 export function RouteError() {
   const error = useRouteError()
   console.error('The page broke', error)
+  return <PageFailure />
+}
+
+/** The same for a page that could not be loaded. */
+export function PageFailure() {
   return (
     <Page title="Error" className="lonely">
       <h1 className="sr">Error</h1>

@@ -22,6 +22,7 @@ export const serverUrls = {
   publicHost: () => '/docs/settings',
   docker: () => '/docs/docker',
   kubernetes: () => '/docs/kubernetes',
+  homeAssistant: () => '/docs/home-assistant',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
   root: () => '/install/root.crt',

@@ -3,6 +3,7 @@ import {
   BookOpen,
   Container,
   Heart,
+  HouseWifi,
   type LucideIcon,
   Mail,
   ShipWheel,
@@ -33,6 +34,12 @@ const GATEWAYS: readonly CardLink[] = [
     icon: ShipWheel,
     title: 'Kubernetes',
     text: 'A chart that makes the cluster network reachable',
+  },
+  {
+    href: serverUrls.homeAssistant(),
+    icon: HouseWifi,
+    title: 'Home Assistant',
+    text: 'An add-on for the home network',
   },
 ]
 
