@@ -6,8 +6,12 @@ import { buildImage, inspectImage } from '@postern/testkit/containers/build-imag
 import { type ComposeService, readCompose } from '@postern/testkit/containers/compose'
 import { type Container, startContainer } from '@postern/testkit/containers/container'
 import { capabilitySet } from '@postern/testkit/containers/processes'
+import {
+  buildServerImage,
+  type ServerContainers,
+  startServerContainers,
+} from '@postern/testkit/containers/server'
 import { type FakeDocker, startFakeDocker } from '@postern/testkit/fake-docker'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
@@ -23,22 +27,23 @@ const WHOAMI = '172.29.7.20'
 const GRAFANA = '172.29.7.21'
 
 /**
- * The site's host is the gateway's container: 172.29.7.2 in the compose file's network, where the lan's host has the
+ * Server and gateway run from their two compose files. The site's host is the gateway's container: 172.29.7.2 in the compose file's network, where the lan's host has the
  * addresses of two other containers. Docker's name server for it is at 127.0.0.11, as in each of its containers.
  */
 let lab: Lab
-let installation: Installation
+let server: ServerContainers
 let dir: string
 let node: CreatedNode
-let server: { publicUrl: string; caFingerprint: string }
+let shown: { publicUrl: string; caFingerprint: string }
 let docker: FakeDocker
 let gateway: Container
 
 beforeAll(async () => {
   await buildImage({ dockerfile: join(ROOT, 'deploy/docker/gateway.Dockerfile'), context: ROOT, tag: IMAGE })
+  await buildServerImage()
   lab = await startLab()
-  installation = await startInstallation(lab)
   dir = mkdtempSync(join(tmpdir(), 'pt-gateway-'))
+  server = await startServerContainers(lab, dir)
   await lab.site.must('ip', 'addr', 'add', '172.29.7.2/24', 'dev', 'eth1')
   for (const address of [WHOAMI, GRAFANA])
     await lab.lan.must('ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0')
@@ -50,15 +55,15 @@ beforeAll(async () => {
   chmodSync(docker.path, 0o660)
   docker.containers.set('gateway', { name: 'gateway', networks: { shop: '172.29.7.2' } })
   const gatewayNetworks = [{ interface: 'eth0', subnet: '172.29.7.0/24' }]
-  node = await installation.api.createNode({ name: 'shop', isGateway: true, gatewayNetworks })
+  node = await server.api.createNode({ name: 'shop', isGateway: true, gatewayNetworks })
   // The contract says so.
-  server = (await installation.api.call('GET', '/api/config')).json as typeof server
+  shown = (await server.api.call('GET', '/api/config')).json as typeof shown
   gateway = await up()
 })
 afterAll(async () => {
   await gateway?.stop()
   await docker?.close()
-  await installation?.close()
+  await server?.close()
   await lab?.close()
   if (dir) rmSync(dir, { recursive: true })
 })
@@ -71,7 +76,7 @@ const DNSMASQ = [
 
 /** The compose file as a person leaves it: three lines edited, and for labels two more uncommented. */
 function readEdited(edit: (text: string) => string = (text) => text): ComposeService {
-  const { publicUrl, caFingerprint } = server
+  const { publicUrl, caFingerprint } = shown
   const text = readFileSync(COMPOSE, 'utf8')
     .replace('https://postern.example.com', publicUrl)
     .replace('ptn_replace-me', node.token)
@@ -106,10 +111,10 @@ const statusOf = async (domain: string) => (await visit(lab.visitor, `https://${
 const answers = (domain: string) => until(`${domain} to answer`, async () => (await statusOf(domain)) === 200)
 const agentFile = () => readFileSync(join(dir, 'node/node/agent.json'), 'utf8')
 
-test('a container of the same network is published by its name', async () => {
-  await installation.api.createDomain({ domain: 'whoami.example.com' })
+test('a person with only Docker publishes a container of another machine by two compose files and no other command', async () => {
+  await server.api.createDomain({ domain: 'whoami.example.com' })
   const backend = { backendHost: 'whoami', backendPort: 80 }
-  await installation.api.publish(node.id, { name: 'whoami', domain: 'whoami.example.com', ...backend })
+  await server.api.publish(node.id, { name: 'whoami', domain: 'whoami.example.com', ...backend })
   await answers('whoami.example.com')
   expect((await gateway.exec(['postern', 'status'])).stdout).not.toContain('Note')
 })
@@ -143,13 +148,13 @@ test('its files cannot be written but for its own, and the kernel’s settings n
 test('the token is in no argument, log, or layer; who reads the health check’s command sees none', async () => {
   const { privateKey } = JSON.parse(agentFile()) as { privateKey: string }
   const image = await inspectImage(IMAGE)
-  const shown = [
+  const seen = [
     gateway.logs(),
     image.text,
     JSON.stringify(gateway.processes().map(({ argv }) => argv)),
     (await gateway.exec(['postern', 'status', '--json'])).stdout,
   ]
-  for (const text of shown) for (const secret of [node.token, privateKey]) expect(text).not.toContain(secret)
+  for (const text of seen) for (const secret of [node.token, privateKey]) expect(text).not.toContain(secret)
   const { stdout } = await gateway.exec([
     'grep',
     '-rlE',
@@ -172,11 +177,12 @@ test('the health check tells the truth: unhealthy while the tunnel carries nothi
 
 test('made anew on the same volume it is the same node, also while the server is away', async () => {
   const before = agentFile()
-  await installation.server.stop()
+  await server.server.stop()
   await restart()
   expect(agentFile()).toBe(before)
   await answers('whoami.example.com')
-  await installation.startServer()
+  await server.start('server')
+  await server.untilApplied()
 })
 
 /** As a person does for labels: two lines uncommented. */
@@ -188,18 +194,18 @@ const withLabels = (text: string) =>
 const LABELS = { 'postern.http.domain': 'grafana.example.com', 'postern.http.port': '3000' }
 const run = (labels: Record<string, string>) =>
   docker.start({ name: 'grafana', labels, networks: { shop: GRAFANA } })
-const shown = (words: string) =>
+const says = (words: string) =>
   until(`the status to say: ${words}`, async () =>
     (await gateway.exec(['postern', 'status'])).stdout.includes(words),
   )
 
 test('a container with labels is published once the node has the right, and goes when it ends', async () => {
-  await installation.api.createDomain({ domain: 'grafana.example.com' })
+  await server.api.createDomain({ domain: 'grafana.example.com' })
   await restart(withLabels)
   run(LABELS)
-  await shown('turn on Agent May Publish Services')
-  await installation.api.call('PATCH', `/api/nodes/${node.id}`, { agentMayPublish: true })
-  await shown('grafana/http is published at https://grafana.example.com')
+  await says('turn on Agent May Publish Services')
+  await server.api.call('PATCH', `/api/nodes/${node.id}`, { agentMayPublish: true })
+  await says('grafana/http is published at https://grafana.example.com')
   await answers('grafana.example.com')
   docker.stop('grafana')
   await until('its end', async () => (await statusOf('grafana.example.com')) === 404)
@@ -208,9 +214,9 @@ test('a container with labels is published once the node has the right, and goes
 
 test('labels that cannot be read, or that the server refuses, publish nothing and are told', async () => {
   run({ ...LABELS, 'postern.allowed-ip': '192.0.2.0/24' })
-  await shown('postern.allowed-ip is no label of Postern')
+  await says('postern.allowed-ip is no label of Postern')
   run({ ...LABELS, 'postern.http.domain': lab.server.address })
-  await shown('grafana/http is refused: domain')
+  await says('grafana/http is refused: domain')
   expect(await statusOf('grafana.example.com')).toBe(404)
   run(LABELS)
   await answers('grafana.example.com')
@@ -220,7 +226,7 @@ test('without its socket’s group the gateway says how to give it', async () =>
   await gateway.stop()
   const { group_add: _, ...service } = readEdited(withLabels)
   gateway = await start(service)
-  await shown('its group must be one of the container')
+  await says('its group must be one of the container')
   await answers('grafana.example.com')
 })
 
