@@ -12,6 +12,7 @@ import { EXIT_CODES } from '../apps/agent/src/errors.ts'
 import { REASONS } from '../apps/edge/src/drivers/haproxy/logs/line.ts'
 import { renderDocsPage } from '../apps/server/docs/render.ts'
 import { slugOf } from '../apps/server/docs/sections.ts'
+import { renderInstaller } from '../apps/server/src/core/nodes/installer.ts'
 import { collectErrors, collectSentences } from './lib/said.ts'
 
 /**
@@ -105,6 +106,16 @@ test('every error that ends a program has its place', () => {
   expect(said.length).toBeGreaterThan(60)
   const titles = new Set([...entries.values()].map(({ title }) => withoutDot(title)))
   expect(said.filter((text) => !titles.has(withoutDot(text)))).toEqual([])
+})
+
+test('what the install line says has its place', () => {
+  const script = renderInstaller('https://postern.example.com', { bundle: '', x64: '', arm64: '' })
+  const said = [...script.matchAll(/\bfail "(.+)"$/gm)].map(([, text = '']) =>
+    text.replace(/\$\([^)]*\)|\$\w+/g, '…'),
+  )
+  expect(said.length).toBeGreaterThan(5)
+  const titles = new Set([...entries.values()].map(({ title }) => title))
+  expect(said.filter((text) => !titles.has(text))).toEqual([])
 })
 
 test('each address comes from the message', () => {

@@ -181,7 +181,10 @@ test('postern-server start brings the console up, and shows the first password o
 })
 
 test('the packages of server and agent publish a service through the tunnel', async () => {
-  await apt(site, 'install', files.olderAgent)
+  const earlier = '/usr/local/bin/postern'
+  await site.must('touch', earlier)
+  expect(await apt(site, 'install', files.olderAgent)).toContain(`${earlier} hides this package's command`)
+  await site.must('rm', earlier)
   node = await api.createNode({ name: 'site' })
   const { publicUrl, caFingerprint } = await getConfig()
   const line = `echo ${node.token} | postern connect --url=${publicUrl} --token - --fingerprint=${caFingerprint}`
@@ -307,7 +310,7 @@ test('nothing is larger than bench/package-sizes.json allows', () => {
 })
 
 test('the file for arm64 is one', () => {
-  // The whole of it is the same Node and the same program; it was not run here.
+  // The whole of it is the same Node and the same program; it does not run here.
   const made = readdirSync(join(ROOT, WORK))
   expect(made).toContain('postern-linux-arm64')
   expect(readFileSync(join(ROOT, WORK, 'postern-linux-arm64')).readUInt16LE(18)).toBe(183)
