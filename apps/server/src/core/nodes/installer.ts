@@ -20,7 +20,11 @@ bundle='${sums.bundle}'
 linux_x64='${sums.x64}'
 linux_arm64='${sums.arm64}'
 
-fail() {
+${BODY}`
+}
+
+/** The part that is the same everywhere. */
+const BODY = `fail() {
   echo "postern: $1" >&2
   exit 1
 }
@@ -86,4 +90,3 @@ main() {
 
 main "$@"
 `
-}
