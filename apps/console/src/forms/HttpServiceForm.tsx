@@ -40,7 +40,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
     <ServiceForm
       type="http"
       node={node}
-      name={record?.name}
+      service={record}
       form={form}
       dialog={dialog}
       locked={locked}

@@ -8,7 +8,7 @@ import type { Control, UseFormReturn } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { NodeDot } from '../components/NodeDot.tsx'
 import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
-import { PURPOSES, typeName } from '../components/service-card/service-text.ts'
+import { fixedText, PURPOSES, typeName } from '../components/service-card/service-text.ts'
 import type { DraftValues } from '../stores/draft.ts'
 import { Field } from '../ui/Field.tsx'
 import { FormSection } from '../ui/FormDialog.tsx'
@@ -62,8 +62,8 @@ export function useServiceForm<S extends Service, In extends ServiceValues, Out>
 interface Props<In extends ServiceValues, Out> {
   type: ServiceType
   node: Node
-  /** Of the service that is edited. */
-  name: string | undefined
+  /** The one that is edited. */
+  service: Service | undefined
   form: UseFormReturn<In, unknown, Out>
   dialog: Pick<RecordDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit' | 'disputes'>
   /** True for the console itself: its path and what it leads to are fixed. */
@@ -90,7 +90,7 @@ const LABELS = {
 
 /** The fields that services of all types have, around those of one type. */
 export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>) {
-  const { type, node, form, locked, publicField, protocolField, defaultPort, route } = props
+  const { type, node, service, form, locked, publicField, protocolField, defaultPort, route } = props
   const labels = LABELS[type]
   // The fields here are among those of every service form, which the generic cannot show.
   const control = form.control as unknown as Control<ServiceValues>
@@ -99,12 +99,9 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   const hostAllowed = canNameHost(node)
   return (
     <RecordDialog
-      title={
-        props.name
-          ? `Edit ${typeName(type)} Service: ${props.name}`
-          : `Expose ${typeName(type)} Service on Node`
-      }
-      description={PURPOSES[type]}
+      title={titleOf(type, service)}
+      description={service?.source ? undefined : PURPOSES[type]}
+      readOnly={service?.source && fixedText(service.source, service.nodeName)}
       size="l"
       footNote={<RoutePreview route={route} node={node} />}
       onClose={props.onClose}
@@ -180,6 +177,11 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
       {props.signIn}
     </RecordDialog>
   )
+}
+
+function titleOf(type: ServiceType, service: Service | undefined): string {
+  if (!service) return `Expose ${typeName(type)} Service on Node`
+  return `${service.source ? '' : 'Edit '}${typeName(type)} Service: ${service.name}`
 }
 
 const STATUS = { online: 'Connected', idle: 'Idle', offline: 'Not connected' } as const

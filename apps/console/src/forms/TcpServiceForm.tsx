@@ -35,7 +35,7 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
     <ServiceForm
       type="tcp"
       node={node}
-      name={record?.name}
+      service={record}
       form={form}
       dialog={dialog}
       locked={false}

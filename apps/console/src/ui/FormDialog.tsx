@@ -18,6 +18,8 @@ export interface FormDialogProps {
   onClose: () => void
   saveText?: string
   footNote?: ReactNode
+  /** Why nothing here can be changed. */
+  readOnly?: ReactNode
   children: ReactNode
 }
 
@@ -39,15 +41,24 @@ export function FormDialog(props: FormDialogProps) {
       <form noValidate onSubmit={onSubmit}>
         <DialogBody>
           {submitError && <SubmitBanner error={submitError} />}
-          {children}
+          {props.readOnly && <Banner kind="info">{props.readOnly}</Banner>}
+          {props.readOnly ? (
+            <fieldset className="all" disabled>
+              {children}
+            </fieldset>
+          ) : (
+            children
+          )}
         </DialogBody>
         <DialogFoot note={props.footNote}>
           <Button disabled={loading} onClick={cancel}>
-            Cancel
+            {props.readOnly ? 'Close' : 'Cancel'}
           </Button>
-          <Button variant="primary" type="submit" busy={loading}>
-            {props.saveText ?? 'Save'}
-          </Button>
+          {!props.readOnly && (
+            <Button variant="primary" type="submit" busy={loading}>
+              {props.saveText ?? 'Save'}
+            </Button>
+          )}
         </DialogFoot>
       </form>
     </Dialog>

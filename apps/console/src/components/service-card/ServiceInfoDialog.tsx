@@ -1,3 +1,4 @@
+import { titleOfSource } from '@postern/contract/publishing'
 import type { Service } from '@postern/contract/services'
 import { LockKeyhole } from 'lucide-react'
 import { Badge } from '../../ui/Badge.tsx'
@@ -44,6 +45,14 @@ export function ServiceInfoDialog({ service, onClose }: Props) {
           <dt>Backend</dt>
           <dd className="mono">{backendText(service)}</dd>
         </div>
+        {service.source && (
+          <div>
+            <dt>Published by</dt>
+            <dd>
+              {titleOfSource(service.source)} on <bdi>{service.nodeName}</bdi>
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Allowed IPs</dt>
           <dd className={service.allowedIps.length > 0 ? 'mono' : undefined}>

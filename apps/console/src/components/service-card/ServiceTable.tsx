@@ -1,9 +1,11 @@
+import { titleOfSource } from '@postern/contract/publishing'
 import type { Service, ServiceType } from '@postern/contract/services'
 import { LockKeyhole, type LucideIcon, Shield } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { QueryTable } from '../../table/QueryTable.tsx'
 import type { List } from '../../table/use-list.ts'
+import { Badge } from '../../ui/Badge.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { INSIDE_ROW, OPENS_ROW } from '../../ui/row-events.ts'
 import { StatusDot } from '../../ui/StatusDot.tsx'
@@ -12,7 +14,7 @@ import { Tooltip } from '../../ui/Tooltip.tsx'
 import { urls } from '../../util/urls.ts'
 import { PublicAccess, ServiceState } from './ServiceFacts.tsx'
 import { serviceMenu, useServiceActions } from './service-actions.tsx'
-import { proxyText, restrictionText, typeName } from './service-text.ts'
+import { fixedText, proxyText, restrictionText, typeName } from './service-text.ts'
 import './ServiceTable.css'
 
 const ServiceInfoDialog = lazy(async () => ({
@@ -123,6 +125,11 @@ function ServiceName({ service }: { service: Service }) {
         <b dir="auto">{service.name}</b>
       </Link>
       {service.type === 'tcp' && service.ssl && <Mark icon={LockKeyhole} text="TLS ends at the proxy" />}
+      {service.source && (
+        <Badge kind="mute" tooltip={fixedText(service.source, service.nodeName)} tabIndex={-1}>
+          {titleOfSource(service.source)}
+        </Badge>
+      )}
       {restriction && <Mark icon={Shield} text={restriction} />}
     </span>
   )

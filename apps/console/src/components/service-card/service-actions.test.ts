@@ -46,6 +46,13 @@ describe('the menu of a service', () => {
       ['Enable Access', 'Delete Service'],
     ])
   })
+  it('shows the settings of what an agent publishes, which can be disabled and deleted', () => {
+    expect(texts({ ...service, source: 'docker' }, { ...verbs, edit: verb })).toEqual([
+      ['Info', 'Logs Monitor'],
+      ['Show Settings'],
+      ['Disable Access', 'Delete Service'],
+    ])
+  })
   it('offers neither to disable nor to delete the console itself', () => {
     expect(texts({ ...service, system: true }, { ...verbs, edit: verb })).toEqual([
       ['Info', 'Logs Monitor'],

@@ -1,7 +1,8 @@
 import { endpoints } from '@postern/contract/endpoints'
+import { titleOfSource } from '@postern/contract/publishing'
 import type { Service } from '@postern/contract/services'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { ArrowRight, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide-react'
+import { ArrowRight, Eye, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide-react'
 import { useMemo } from 'react'
 import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
@@ -20,14 +21,18 @@ export interface ServiceVerbs {
   remove: () => void
 }
 
+const EDIT = { text: 'Edit Service', icon: Pencil }
+/** Of a service that an agent publishes. */
+const SHOW = { text: 'Show Settings', icon: Eye }
+
 /** What can be done with a service; the console's own can be neither disabled nor deleted. */
-export function serviceMenu({ enabled, system }: Service, verbs: ServiceVerbs): MenuItem[][] {
+export function serviceMenu({ enabled, system, source }: Service, verbs: ServiceVerbs): MenuItem[][] {
   const look = [
     { text: 'Info', icon: Info, onSelect: verbs.info },
     { text: 'Logs Monitor', icon: ScrollText, onSelect: verbs.logs },
   ]
   const change = [
-    ...(verbs.edit ? [{ text: 'Edit Service', icon: Pencil, onSelect: verbs.edit }] : []),
+    ...(verbs.edit ? [{ ...(source === null ? EDIT : SHOW), onSelect: verbs.edit }] : []),
     ...(verbs.goToNode ? [{ text: 'Go to node', icon: ArrowRight, onSelect: verbs.goToNode }] : []),
   ]
   if (system) return [look, change]
@@ -127,12 +132,21 @@ function confirmDisable({ name, type }: Service): ConfirmOptions {
   }
 }
 
-function confirmDelete({ name, publicAccess }: Service): ConfirmOptions {
+function confirmDelete({ name, publicAccess, source, nodeName }: Service): ConfirmOptions {
   return {
     title: 'Delete service',
     description: (
       <>
-        This permanently deletes <b>{name}</b>.
+        {source === null ? (
+          <>
+            This permanently deletes <b>{name}</b>.
+          </>
+        ) : (
+          <>
+            <b>{name}</b> comes back when {titleOfSource(source)} on <b>{nodeName}</b> publishes it again. To
+            keep it away, disable it instead.
+          </>
+        )}
         {publicAccess && (
           <>
             {' '}

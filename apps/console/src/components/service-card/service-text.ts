@@ -1,3 +1,4 @@
+import { titleOfSource } from '@postern/contract/publishing'
 import type { BackendProto, PortProto, Service, ServiceType } from '@postern/contract/services'
 
 /** As headings and menus name a type: `HTTP`. */
@@ -9,6 +10,19 @@ export function typeName(type: ServiceType): string {
 export const PURPOSES: Readonly<Record<ServiceType, string>> = {
   http: 'Publish a web service of this node under a domain or a path.',
   tcp: 'Publish any TCP or UDP program of this node on a public port.',
+}
+
+/** Where the settings of a service are that an agent publishes. */
+const SETTINGS_AT: ReadonlyMap<string, string> = new Map([
+  ['docker', 'the labels of its container'],
+  ['file', "the agent's file"],
+])
+
+/** Why people cannot change a service that an agent publishes, and where it can be changed. */
+export function fixedText(source: string, nodeName: string): string {
+  const title = titleOfSource(source)
+  const where = SETTINGS_AT.get(source) ?? title
+  return `${title} on ${nodeName} publishes this service. Change it in ${where}; here you can disable and delete it.`
 }
 
 type Target = Pick<Service, 'backendHost' | 'backendPort'> &
