@@ -1,5 +1,7 @@
 import type { Domain } from '@postern/contract/domains'
+import type { CreatedNode } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'
+import { callApi } from '@postern/testkit/api'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
@@ -13,6 +15,7 @@ let site: Site
 let edge: FakeEdge
 let office: number
 let grafana: number
+let dockerHost: number
 
 const scenes: Scene[] = [
   { name: 'login', path: () => '/login', signedIn: false, shows: 'Sign in' },
@@ -51,6 +54,13 @@ const scenes: Scene[] = [
     path: () => `/nodes/${office}`,
     act: openInfo,
     shows: 'Your Service is Now Publicly Available',
+  },
+  { name: 'published-services', path: () => `/nodes/${dockerHost}`, shows: 'Docker' },
+  {
+    name: 'published-form',
+    path: () => `/nodes/${dockerHost}`,
+    act: openPublished,
+    shows: 'publishes this service',
   },
   { name: 'token-form', path: () => `/nodes/${office}`, act: openTokenForm, shows: 'Define when the token' },
   { name: 'token-calendar', path: () => `/nodes/${office}`, act: openCalendar, shows: 'Sa' },
@@ -94,7 +104,7 @@ async function furnish(): Promise<void> {
   await furnishTokens()
   const others = []
   for (const name of ['nas', 'warehouse', 'greenhouse', 'runner-02'])
-    others.push(await api.createNode({ name }))
+    others.push(await api.createNode({ name, agentMayPublish: name === 'runner-02' }))
   const services = [
     ['web', 'app.example.com', '192.168.7.12', 8080],
     ['api', 'api.example.com', '192.168.7.12', 9000],
@@ -110,6 +120,7 @@ async function furnish(): Promise<void> {
     if (name === 'wiki') await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])
   }
   await furnishCertificates()
+  await furnishPublished(others[3])
   const domain = 'grafana.example.com'
   await api.publishPort(office, { name: 'mqtt', domain, ssl: true, backendHost: '192.168.7.20' })
   const dns = { name: 'dns', proto: 'udp', backendHost: '192.168.7.1', backendPort: 53 } as const
@@ -126,6 +137,33 @@ async function furnish(): Promise<void> {
   ])
   await until('the figures to arrive', async () => (await api.getNode(office)).status === 'online')
   for (let line = 0; line < 40; line++) edge.log(grafana, logLine(line))
+}
+
+/** What an agent has published by itself. */
+async function furnishPublished(node: CreatedNode | undefined): Promise<void> {
+  if (!node) return
+  dockerHost = node.id
+  const form = { skipValidation: true, backendPort: 8080 }
+  const services = [
+    {
+      ...form,
+      key: 'ci',
+      type: 'http',
+      name: 'ci',
+      domain: 'ci.example.com',
+      allowedIps: ['198.51.100.0/24'],
+    },
+    {
+      ...form,
+      key: 'registry',
+      type: 'http',
+      name: 'a registry with a long name',
+      domain: 'registry.example.com',
+    },
+    { ...form, key: 'git', type: 'tcp', name: 'git', domain: 'ci.example.com', ssl: true },
+  ]
+  const set = { source: 'docker', services }
+  await callApi(site.paths.serverSocket, node.token, 'PUT', '/api/agent/services', set)
 }
 
 /** One of each state. */
@@ -208,6 +246,11 @@ async function openServiceForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add Service' }).first().click()
   await page.getByLabel(label('Service Name')).fill('printer')
   await page.getByLabel(label('Hostname/IP')).fill('192.168.7.40')
+}
+
+async function openPublished(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for ci' }).click()
+  await page.getByRole('menuitem', { name: 'Show Settings' }).click()
 }
 
 async function openPortForm(page: Page): Promise<void> {

@@ -141,8 +141,9 @@ describe('the nodes', () => {
       'Transmitted',
       'Received',
       'Send all internet traffic through the VPN',
+      'Agent May Publish Services',
     ])
-    await expect(page.locator('dl.facts dd')).toHaveText(['-', '-', '-', '-', 'No'])
+    await expect(page.locator('dl.facts dd')).toHaveText(['-', '-', '-', '-', 'No', 'No'])
     await page.getByRole('button', { name: 'Actions', exact: true }).click()
     const items = await menuItems(page)
     expect(items.slice(0, 3)).toEqual(['Edit Node', 'Download Config', 'Disconnect'])

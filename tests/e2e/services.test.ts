@@ -1,5 +1,6 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService } from '@postern/contract/services'
+import { callApi } from '@postern/testkit/api'
 import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
@@ -245,6 +246,52 @@ describe('the service card', () => {
     await page.getByRole('button', { name: /^Yes/ }).click()
     await page.getByText('Service deleted successfully!').waitFor()
     await row(page, 'acted').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
+
+describe('a service that an agent publishes', () => {
+  it('comes and goes by itself, says where it comes from, and can only be looked at, disabled and deleted', async () => {
+    const host = await site.api.createNode({ name: 'docker host', agentMayPublish: true })
+    const publish = (backendPort: number) => {
+      const service = { key: 'web', type: 'http', name: 'container', domain: 'c.example.com', backendPort }
+      const services = backendPort === 0 ? [] : [{ ...service, skipValidation: true }]
+      const set = { source: 'docker', services }
+      return callApi(site.paths.serverSocket, host.token, 'PUT', '/api/agent/services', set)
+    }
+    const visit = await site.open(`/nodes/${host.id}`)
+    const { page } = visit
+    await page.getByText('No HTTP services yet').waitFor()
+    await expect(page.locator('dl.facts dd').last()).toHaveText('Yes')
+    expect((await publish(8080)).status).toBe(200)
+    await row(page, 'container').getByText('Proxy -> http://localhost:8080').waitFor()
+    await row(page, 'container').getByText('Docker', { exact: true }).hover()
+    await page
+      .getByText(/^Docker on docker host publishes this service\. Change it in the labels/)
+      .last()
+      .waitFor()
+    await visit.expectAccessible()
+    await act(page, 'container', 'Show Settings')
+    const form = page.getByRole('dialog', { name: 'HTTP Service: container' })
+    await form.getByText(/^Docker on docker host publishes this service/).waitFor()
+    for (const name of ['Service Name', 'Public Domain', 'Public HTTP Path', 'Backend Port'])
+      await expect(form.getByLabel(label(name)), name).toBeDisabled()
+    await expect(form.getByRole('button', { name: 'Save' })).toHaveCount(0)
+    await expect(form.locator('.dlg-body button:enabled')).toHaveCount(0)
+    await visit.expectAccessible()
+    await form.getByRole('button', { name: 'Close' }).last().click()
+    await act(page, 'container', 'Disable Access')
+    await page.getByRole('button', { name: /^Yes/ }).click()
+    await row(page, 'container').getByText('Disabled').first().waitFor({ state: 'attached' })
+    await publish(9090)
+    await row(page, 'container').getByText('Proxy -> http://localhost:9090').waitFor()
+    await row(page, 'container').getByText('Disabled').first().waitFor({ state: 'attached' })
+    await act(page, 'container', 'Delete Service')
+    await page.getByText(/comes back when Docker on docker host publishes it again/).waitFor()
+    await page.keyboard.press('Escape')
+    await publish(0)
+    await page.getByText('No HTTP services yet').waitFor()
     visit.expectNoComplaints()
     await visit.close()
   })
