@@ -266,7 +266,9 @@ describe('a service that an agent publishes', () => {
     await expect(page.locator('dl.facts dd').last()).toHaveText('Yes')
     expect((await publish(8080)).status).toBe(200)
     await row(page, 'container').getByText('Proxy -> http://localhost:8080').waitFor()
-    await row(page, 'container').getByRole('button', { name: /^Docker/ }).hover()
+    await row(page, 'container')
+      .getByRole('button', { name: /^Docker/ })
+      .hover()
     await page
       .getByText(/^Docker on docker host publishes this service\. Change it in the labels/)
       .last()

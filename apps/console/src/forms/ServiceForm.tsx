@@ -97,11 +97,13 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   // Only what the server found: a wrong spelling cannot be skipped.
   const offersSkip = useSkipOffered(control, (error) => error.type === 'server')
   const hostAllowed = canNameHost(node)
+  const fixed = service?.source && fixedText(service.source, service.nodeName)
+  const isFixed = Boolean(fixed)
   return (
     <RecordDialog
       title={titleOf(type, service)}
-      description={service?.source ? undefined : PURPOSES[type]}
-      readOnly={service?.source && fixedText(service.source, service.nodeName)}
+      description={isFixed ? undefined : PURPOSES[type]}
+      readOnly={fixed}
       size="l"
       footNote={<RoutePreview route={route} node={node} />}
       onClose={props.onClose}
@@ -122,7 +124,12 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
       <FormSection legend="Public side">
         <div className="fields">
           <div className="g2 a">
-            <PublicDomainField control={control} label={labels.domain} hint={props.domainHint} />
+            <PublicDomainField
+              control={control}
+              label={labels.domain}
+              hint={props.domainHint}
+              disabled={isFixed}
+            />
             {publicField}
           </div>
           {offersSkip && (
@@ -161,6 +168,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             label="Allowed IPs"
             itemLabel="Allowed IP"
             addText="Add IP"
+            disabled={isFixed}
             placeholder="203.0.113.0/24"
           />
           <TextListField
@@ -169,12 +177,13 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             label="Blocked IPs"
             itemLabel="Blocked IP"
             addText="Add IP"
+            disabled={isFixed}
             placeholder="203.0.113.66"
             hint="Blocked IPs take precedence. Leave both empty to allow everyone."
           />
         </div>
       </FormSection>
-      {props.signIn}
+      {!isFixed && props.signIn}
     </RecordDialog>
   )
 }

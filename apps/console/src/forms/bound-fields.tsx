@@ -101,6 +101,7 @@ interface TextListProps {
   itemLabel: string
   addText: string
   hint?: string
+  disabled?: boolean
   placeholder?: string
   /** A pasted list becomes a row for each of its entries. */
   takesMany?: boolean

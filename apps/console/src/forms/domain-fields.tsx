@@ -32,7 +32,7 @@ interface FieldProps {
 }
 
 /** The domain of a service: an existing one, or a new name. */
-export function PublicDomainField({ control, label, hint }: FieldProps) {
+export function PublicDomainField({ control, label, hint, disabled }: FieldProps & { disabled?: boolean }) {
   const { field, note } = useBoundField({ control, name: 'domain' })
   const { value, onChange, ...input } = field
   const { names, isNew } = useDomainsLike(value ?? '')
@@ -42,6 +42,7 @@ export function PublicDomainField({ control, label, hint }: FieldProps) {
         <Autocomplete
           {...ids}
           {...input}
+          disabled={disabled}
           // While its list is open everything else is hidden from a screen reader, the label too.
           aria-label={label}
           value={value ?? ''}

@@ -78,8 +78,19 @@ export function Dialog({
   )
 }
 
-export function DialogBody({ children, className }: { children: ReactNode; className?: string }) {
-  return <div className={clsx('dlg-body', className)}>{children}</div>
+interface BodyProps {
+  children: ReactNode
+  className?: string
+  /** Nothing in it takes the focus, so that it does, for the keys that scroll. */
+  isText?: boolean
+}
+
+export function DialogBody({ children, className, isText }: BodyProps) {
+  return (
+    <div className={clsx('dlg-body', className)} {...(isText && { tabIndex: 0 })}>
+      {children}
+    </div>
+  )
 }
 
 /** The foot never scrolls; `note` is at its left. */

@@ -39,7 +39,7 @@ export function FormDialog(props: FormDialogProps) {
       onClose={onClose}
     >
       <form noValidate onSubmit={onSubmit}>
-        <DialogBody>
+        <DialogBody isText={Boolean(props.readOnly)}>
           {submitError && <SubmitBanner error={submitError} />}
           {props.readOnly && <Banner kind="info">{props.readOnly}</Banner>}
           {props.readOnly ? (

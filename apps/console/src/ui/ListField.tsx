@@ -54,6 +54,7 @@ export function ListField(props: ListFieldProps) {
           focusRow={focusRow}
         />
       ))}
+      {disabled && count === 0 && <span className="none">-</span>}
       <FieldNote error={error} theirs={theirs && { ...theirs, onTake: () => take(theirs) }} />
       {canAdd && !disabled && (
         <Button

@@ -124,12 +124,12 @@ function ServiceName({ service }: { service: Service }) {
       <Link {...OPENS_ROW} to={urls.serviceLogs(service)} title="Logs Monitor">
         <b dir="auto">{service.name}</b>
       </Link>
-      {service.type === 'tcp' && service.ssl && <Mark icon={LockKeyhole} text="TLS ends at the proxy" />}
       {service.source && (
         <Badge kind="mute" tooltip={fixedText(service.source, service.nodeName)} tabIndex={-1}>
           {titleOfSource(service.source)}
         </Badge>
       )}
+      {service.type === 'tcp' && service.ssl && <Mark icon={LockKeyhole} text="TLS ends at the proxy" />}
       {restriction && <Mark icon={Shield} text={restriction} />}
     </span>
   )
