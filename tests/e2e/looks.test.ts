@@ -60,7 +60,7 @@ const scenes: Scene[] = [
     name: 'published-form',
     path: () => `/nodes/${dockerHost}`,
     act: openPublished,
-    shows: 'publishes this service',
+    shows: 'HTTP Service: ci',
   },
   { name: 'token-form', path: () => `/nodes/${office}`, act: openTokenForm, shows: 'Define when the token' },
   { name: 'token-calendar', path: () => `/nodes/${office}`, act: openCalendar, shows: 'Sa' },
