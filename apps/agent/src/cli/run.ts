@@ -74,13 +74,20 @@ async function runDaemon(
     log,
   })
   const client = createServerClient(access)
+  const lastGood = await findLastGood(paths)
+  let mayPublish = lastGood?.mayPublish
   const configuration = createConfigurationReader({
     client,
     publicKey: credentials.publicKey,
-    lastGood: await findLastGood(paths),
+    lastGood,
     now,
     random,
-    save: (config) => writeLastGood(paths, config),
+    save(config) {
+      // The server takes away what was published together with the right, and does not bring it back by itself.
+      if (config.mayPublish !== mayPublish) sources.sendAgain()
+      mayPublish = config.mayPublish
+      return writeLastGood(paths, config)
+    },
   })
   const sources = createSources(readSources(context.environment, credentials), {
     send: client.publish,
