@@ -181,6 +181,28 @@ test('neither token is in an argument or the image, and the Supervisor’s is in
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(SUPERVISOR_TOKEN)
 })
 
+test('without the right of its node it publishes nothing, and its log says which right is missing', async () => {
+  const allow = (agentMayPublish: boolean) =>
+    installation.api.call('PATCH', `/api/nodes/${node.id}`, { agentMayPublish })
+  expect((await allow(false)).status).toBe(200)
+  await until(
+    'the service to be gone',
+    async () => (await visitHome().catch(() => undefined))?.status !== 200,
+  )
+  await until('the words', () => addOn.logs().includes('Agent May Publish Services'))
+  expect((await allow(true)).status).toBe(200)
+  await answers(200)
+})
+
+test('when the way to the server is cut it is unhealthy, and connects again by itself', async () => {
+  const rules = ['add table inet cut', 'add chain inet cut in { type filter hook input priority 0; }']
+  await lab.site.must('nft', [...rules, 'add rule inet cut in udp sport 51820 drop'].join('; '))
+  expect(await isHealthy()).toBe(false)
+  await lab.site.must('nft', 'delete table inet cut')
+  await until('the add-on to be healthy', isHealthy, { everyMs: 500 })
+  await answers(200)
+})
+
 test('after a restart it is the same node, also when its directory came back from a backup', async () => {
   const before = agentFile()
   await addOn.stop()
