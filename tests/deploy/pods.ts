@@ -12,6 +12,8 @@ export interface PodOptions {
   dir: string
   /** The release, with the secrets and config maps that the pod names. */
   manifests: readonly Manifest[]
+  /** What the kubelet writes there. */
+  etc?: { 'resolv.conf'?: string }
 }
 
 /**
@@ -20,10 +22,11 @@ export interface PodOptions {
  * @returns its containers by name
  */
 export async function startPod(pod: IPodSpec, options: PodOptions): Promise<Map<string, Container>> {
+  const { image, namespace, etc } = options
   emptyWhatIsOfOnePod(pod, options.dir)
   const mounts = layVolumes(pod, options)
   const start = (service: ComposeService) =>
-    startContainer({ image: options.image, namespace: options.namespace, service, mounts })
+    startContainer({ image, namespace, service, mounts, ...(etc && { etc }) })
   for (const each of pod.initContainers ?? []) {
     // Its program may have ended before anybody looks.
     const container = await start({ ...serviceOf(pod, each), entrypoint: ['tini', '--', 'sleep', '600'] })
