@@ -1,10 +1,14 @@
 import { runCommand, untilSignal } from './lib/command.ts'
-import { checkHealth, readRole, runRole } from './lib/container.ts'
+import { checkHealth, describe, readRole, runRole } from './lib/container.ts'
 import { takeEnvironment } from './lib/environment.ts'
+import { runTool, type Tool } from './lib/server-tool.ts'
+
+/** What can be done to the database of a server that is stopped. */
+const TOOLS: Readonly<Record<string, Tool>> = { password: 'new-password', 'rotate-key': 'rotate-key' }
 
 /**
  * The program of the containers (deploy/docker): `server` or `edge` runs that half until a signal, `health` before it
- * says whether it works.
+ * says whether it works. `password` gives the first account a new one, `rotate-key` seals the database with a new key.
  */
 await runCommand(async () => {
   const [first = '', second = ''] = process.argv.slice(2)
@@ -12,6 +16,8 @@ await runCommand(async () => {
     process.stdout.write(`${await checkHealth(readRole(second), process.env)}\n`)
     return 0
   }
+  const tool = TOOLS[first]
+  if (tool) return await runTool(describe(takeEnvironment()), tool)
   await runRole(readRole(first), takeEnvironment(), untilSignal(), {
     say: (text) => void process.stdout.write(text),
     warn: (text) => void process.stderr.write(text),

@@ -26,7 +26,9 @@ export interface Voices {
 
 export function readRole(text: string): Role {
   if (text === 'server' || text === 'edge') return text
-  throw new CommandError(`"${text}" is not server or edge: give one of them as the container's command`)
+  throw new CommandError(
+    `"${text}" is not server, edge, password or rotate-key: give one of them as the container's command`,
+  )
 }
 
 /**
@@ -44,7 +46,7 @@ export async function runRole(role: Role, environment: Environment, until: Promi
 }
 
 /** Nobody is made and nothing changes hands here: the image has the users, and each half its own volume. */
-function describe(environment: Environment): Installation {
+export function describe(environment: Environment): Installation {
   const settings = parseSettings(environment)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
   return {

@@ -16,7 +16,7 @@ export const rotateKey = (own: Environment) => runOnDatabase(own, 'rotate-key')
 /** Gives the first account a new password, or the one in the environment, while the server is stopped. */
 export const setPassword = (own: Environment) => runOnDatabase(own, 'new-password')
 
-type Tool = 'rotate-key' | 'new-password'
+export type Tool = 'rotate-key' | 'new-password'
 
 /** @throws CommandError while a server runs on the database */
 async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
@@ -28,16 +28,19 @@ async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
   if (takeLock(paths.starterPid))
     throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic goes on)')
   try {
-    await assertNoServer(paths.serverSocket)
     return await runTool(installation, tool)
   } finally {
     releaseLock(paths.starterPid)
   }
 }
 
-/** As the server's user: nothing that user puts into its directory can lead root astray. */
-async function runTool(installation: Installation, tool: Tool): Promise<number> {
-  const { environment, machine, settings } = installation
+/**
+ * As the server's user: nothing that user puts into its directory can lead root astray.
+ * @throws CommandError while a server answers
+ */
+export async function runTool(installation: Installation, tool: Tool): Promise<number> {
+  const { environment, machine, settings, paths } = installation
+  await assertNoServer(paths.serverSocket)
   const view = await openProgramView(installation)
   const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/${tool}.mjs`]
   // Its environment has none.

@@ -241,7 +241,7 @@ describe('traffic outlives the programs', () => {
     const stopped = await installation.server.stop()
     expect(stopped).toMatchObject({ code: 0 })
     expect(stopped.seconds).toBeLessThan(10)
-    await installation.start('server', other)
+    await installation.start('server', { image: other })
     await until('the server to be well', async () => (await installation.server.health()).code === 0)
     await installation.untilApplied()
     isOver = true
@@ -294,6 +294,20 @@ describe('the health check says', () => {
     }
     await until('it to be well again', async () => (await health(container)) === 0)
   })
+})
+
+test('a lost password is given back while the server is stopped, and not while it runs', async () => {
+  const tool = ['node', '/opt/postern/scripts/dist/container.mjs', 'password']
+  expect((await installation.server.exec(tool)).stderr).toContain('a server already answers')
+  await installation.server.stop()
+  await installation.start('server', { entrypoint: ['tini', '--', 'sleep', 'infinity'] })
+  const { stdout } = await installation.server.exec(tool)
+  await installation.server.stop()
+  await installation.start('server')
+  const password = /Password +(\S+)/.exec(stdout)?.[1] ?? ''
+  const signInWith = (word: string) => signIn(`${dir}/run/server.sock`, 'admin', word)
+  await until('the new password to be taken', () => signInWith(password))
+  await expect(signInWith(installation.password)).rejects.toThrow('401')
 })
 
 test('nothing is left of containers that have ended', async () => {

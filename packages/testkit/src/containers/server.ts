@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type Api, signIn } from '../api.ts'
 import { isApplied } from '../installation.ts'
 import { addNamespace, connect, type Namespace } from '../lab/namespace.ts'
@@ -12,6 +12,8 @@ import { ROOT } from './store.ts'
 /** Of people who have the clone: the services `server` and `edge`. */
 const COMPOSE = `${ROOT}deploy/docker/compose.yaml`
 const IMAGE = 'localhost/postern-server:test'
+/** Of the lab's server. */
+const SERVER_ADDRESS = '203.0.113.1'
 
 /** @returns the image's id */
 export const buildServerImage = () =>
@@ -27,7 +29,7 @@ export interface ServerContainers {
   api: Api
   /** Of the first account, as the log of the first start says. */
   password: string
-  start(name: 'server' | 'edge', image?: string): Promise<void>
+  start(name: 'server' | 'edge', how?: Otherwise): Promise<void>
   /** Waits until an edge has applied what is wanted. */
   untilApplied(): Promise<unknown>
   close(): Promise<void>
@@ -44,44 +46,49 @@ export async function startServerContainers(
 ): Promise<ServerContainers> {
   const compose = readCompose(COMPOSE)
   const own = await addOwnNetwork(lab)
-  const names = Object.entries(neighbours).map(([name, address]) => `${address} ${name}\n`)
-  const hosts = `127.0.0.1 localhost\n${names.join('')}`
-  const mounts = { server: `${dataDir}/server`, edge: `${dataDir}/edge`, run: `${dataDir}/run` }
-  for (const path of Object.values(mounts)) mkdirSync(path)
-  const begin = (name: 'server' | 'edge', from = IMAGE) =>
-    startContainer({
-      image: from,
-      namespace: name === 'server' ? own : lab.server,
-      service: serviceOf(compose, name),
-      // The first of the lines that a person edits.
-      env: { POSTERN_PUBLIC_HOST: lab.server.address },
-      mounts,
-      etc: { hosts },
-    })
+  const places = { server: own, edge: lab.server }
+  const begin = createStarter(compose, places, dataDir, neighbours)
   const [server, edge] = await Promise.all([begin('server'), begin('edge')])
   const password = await until('the first password', () => /Password +(\S+)/.exec(server.logs())?.[1])
-  const api = await signIn(`${mounts.run}/server.sock`, 'admin', password)
+  const api = await signIn(`${dataDir}/run/server.sock`, 'admin', password)
   const containers: ServerContainers = {
-    compose,
-    server,
-    edge,
-    dataDir,
+    ...{ compose, server, edge, dataDir, api, password },
     interface: 'postern0',
-    api,
-    password,
-    async start(name, from) {
-      containers[name] = await begin(name, from)
+    async start(name, how) {
+      containers[name] = await begin(name, how)
     },
     untilApplied: () => until('the edge to have applied what is wanted', () => isApplied(api)),
     async close() {
-      await Promise.all(
-        [containers.server, containers.edge].map((container) => container.isRunning() && container.stop()),
-      )
+      for (const container of [containers.server, containers.edge])
+        if (container.isRunning()) await container.stop()
       await own.remove()
     },
   }
   await containers.untilApplied()
   return containers
+}
+
+/** Another image or command than the compose file's. */
+interface Otherwise {
+  image?: string
+  entrypoint?: string[]
+}
+
+function createStarter(
+  compose: ComposeFile,
+  places: Record<'server' | 'edge', Namespace>,
+  dataDir: string,
+  neighbours: Record<string, string>,
+) {
+  const mounts = { server: `${dataDir}/server`, edge: `${dataDir}/edge`, run: `${dataDir}/run` }
+  const names = Object.entries(neighbours).map(([name, address]) => `${address} ${name}\n`)
+  const etc = { hosts: `127.0.0.1 localhost\n${names.join('')}` }
+  // The first of the lines that a person edits.
+  const env = { POSTERN_PUBLIC_HOST: SERVER_ADDRESS }
+  return (name: 'server' | 'edge', { image = IMAGE, entrypoint }: Otherwise = {}) => {
+    const service = { ...serviceOf(compose, name), ...(entrypoint && { entrypoint, command: [] }) }
+    return startContainer({ image, namespace: places[name], service, env, mounts, etc })
+  }
 }
 
 export function serviceOf({ services }: ComposeFile, name: string): ComposeService {
