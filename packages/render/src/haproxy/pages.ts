@@ -9,7 +9,7 @@ const PAGES = {
   },
   forbidden: {
     status: 403,
-    title: 'Not from here',
+    title: 'Not allowed from here',
     text: 'This service does not accept visitors from your network address.',
   },
   unknown: {
@@ -20,18 +20,18 @@ const PAGES = {
   'too-many': {
     status: 429,
     title: 'Too many connections',
-    text: 'Your network has more connections open here than one may have. Close some, and try again in a moment.',
+    text: 'Your network has too many connections open here. Close some, and try again in a moment.',
   },
   'too-large': {
     status: 431,
     title: 'This request is too large',
-    text: 'Its address and headers have more than 30 kB. Deleting the cookies of this site usually helps.',
+    text: 'Its address and headers are larger than 30 kB. Deleting the cookies of this site usually helps.',
   },
   timeout: { status: 408, title: 'The request took too long', text: 'It did not arrive completely in time.' },
   internal: {
     status: 500,
     title: 'The request failed',
-    text: 'The proxy could not handle it. If this goes on, tell whoever runs this server.',
+    text: 'The proxy could not handle it. If this keeps happening, tell whoever runs this server.',
   },
   'bad-answer': {
     status: 502,

@@ -114,7 +114,7 @@ describe('an answer', () => {
     answerWith(linesOf(60_000, 10))
     lab.logs.length = 0
     expect(await ask([])).toContain('The service gave no valid answer')
-    expect((await lineWith('502')).text).toMatch(/^\[ERROR\] .* 502 .* or its head is larger than 30 kB$/)
+    expect((await lineWith('502')).text).toMatch(/^\[ERROR\] .* 502 .* or its headers are larger than 30 kB$/)
     expect((await askH2([]))[0]).toBe(502)
   })
 })

@@ -71,7 +71,7 @@ describe('a page of our own', () => {
     ['refusing', 503, 'The service does not answer'],
     ['mute', 504, 'The service took too long'],
     ['broken', 502, 'The service gave no valid answer'],
-    ['blocked', 403, 'Not from here'],
+    ['blocked', 403, 'Not allowed from here'],
   ])('%s is answered with %i', async (name, status, title) => {
     for (const method of ['GET', 'POST']) {
       const answer = await ask(name, method)
