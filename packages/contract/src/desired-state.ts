@@ -188,19 +188,17 @@ const partOf = (id: number) => Math.floor(id / 200)
 export const SectionHashes = z.record(z.string(), z.string())
 export type SectionHashes = z.infer<typeof SectionHashes>
 
-const StateSections = z.object({
-  settings: z.optional(TunnelSettings),
-  /** Those of all parts that are sent. */
+/** Of all parts together. */
+const rows = {
   peers: z.array(Peer),
-  /** Those of all parts that are sent. */
   routes: z.array(Route),
-  /** Those of all parts that are sent. */
   ports: z.array(PortRoute),
-  /** Those of all parts that are sent. */
   signIns: z.array(SignIn),
   challenges: z.array(Challenge),
   certificates: z.array(EdgeCertificate),
-})
+}
+
+const StateSections = z.object({ settings: z.optional(TunnelSettings), ...rows })
 
 /** The edge says which hashes it holds … */
 export const StateRequest = z.strictObject({ known: SectionHashes })
@@ -215,11 +213,6 @@ export const DesiredState = z.object({
   revision: z.number(),
   hashes: SectionHashes,
   settings: TunnelSettings,
-  peers: z.array(Peer),
-  routes: z.array(Route),
-  ports: z.array(PortRoute),
-  signIns: z.array(SignIn),
-  challenges: z.array(Challenge),
-  certificates: z.array(EdgeCertificate),
+  ...rows,
 })
 export type DesiredState = z.infer<typeof DesiredState>

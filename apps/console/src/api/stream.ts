@@ -56,7 +56,7 @@ export interface StreamOptions {
  * EventSource: that hides the status, so that it would retry an ended session forever,
  * and forgets the last event's id when it has to be reopened.
  */
-export function openStream(options: StreamOptions): () => void {
+function openStream(options: StreamOptions): () => void {
   const end = new AbortController()
   void follow(options, end.signal)
   return () => end.abort()

@@ -1,5 +1,5 @@
 /** A page that nobody sees loads nothing and leaves its connections to other tabs: by plain HTTP there are six for all. */
-export function isVisible(): boolean {
+function isVisible(): boolean {
   return document.visibilityState === 'visible'
 }
 

@@ -16,7 +16,6 @@ export interface FormDialogProps {
   dirty: boolean
   onSubmit: (event: SubmitEvent<HTMLFormElement>) => void
   onClose: () => void
-  saveText?: string
   footNote?: ReactNode
   /** Why nothing here can be changed. */
   readOnly?: ReactNode
@@ -56,7 +55,7 @@ export function FormDialog(props: FormDialogProps) {
           </Button>
           {!props.readOnly && (
             <Button variant="primary" type="submit" busy={loading}>
-              {props.saveText ?? 'Save'}
+              Save
             </Button>
           )}
         </DialogFoot>

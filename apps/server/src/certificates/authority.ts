@@ -117,7 +117,7 @@ function commonNameOf({ certificate }: Root): string {
 }
 
 /** `sha256:<hex>` of a certificate's DER. */
-export function fingerprintOf(certificate: string): string {
+function fingerprintOf(certificate: string): string {
   return `sha256:${new X509Certificate(certificate).fingerprint256.replaceAll(':', '').toLowerCase()}`
 }
 

@@ -1,6 +1,7 @@
 import { partialDeepStrictEqual } from 'node:assert'
 import { X509Certificate } from 'node:crypto'
 import type { Certificate } from '@postern/contract/certificates'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { LookupError } from '../../../../apps/server/src/core/domains/resolver.ts'
 import type { OrderRow } from '../../../../apps/server/src/db/schema.ts'
 import { fetchState } from '../edge-client.ts'
@@ -16,12 +17,22 @@ export const NOWHERE = '127.0.0.2'
 /** A certificate of the authority is in use, and nothing is on order. */
 export const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
 
+/** One for all tests of a file, which begins anew with each. */
+export function useOrderDesk(): OrderDesk {
+  const desk = new OrderDesk()
+  beforeAll(() => desk.open())
+  afterAll(() => desk.close())
+  beforeEach(() => desk.begin())
+  afterEach(() => desk.end())
+  return desk
+}
+
 /** A server that orders certificates, with all that it needs: pebble behind a front, an edge, names, a clock. */
 export class OrderDesk {
-  readonly names: NameServer
-  readonly pebble: Pebble
+  names!: NameServer
+  pebble!: Pebble
   /** Where the authority looks for the answers. */
-  readonly httpPort: number
+  httpPort!: number
   /** What our own name server says; the authority's is another, where all names lead to this machine. */
   readonly dns = new Map<string, string[] | LookupError>()
   /** So many ms is the server's clock ahead. */
@@ -32,17 +43,11 @@ export class OrderDesk {
   edge!: AnsweringEdge
   #isStopped = true
 
-  private constructor(names: NameServer, pebble: Pebble, httpPort: number) {
-    this.names = names
-    this.pebble = pebble
-    this.httpPort = httpPort
-  }
-
-  static async open(): Promise<OrderDesk> {
-    const names = await startNameServer()
-    const httpPort = await findChallengePort()
-    const pebble = await startPebble({ httpPort, nameServer: names.address, badNonces: 20 })
-    return new OrderDesk(names, pebble, httpPort)
+  async open(): Promise<void> {
+    this.names = await startNameServer()
+    this.httpPort = await findChallengePort()
+    const { httpPort, names } = this
+    this.pebble = await startPebble({ httpPort, nameServer: names.address, badNonces: 20 })
   }
 
   async close(): Promise<void> {

@@ -1,20 +1,14 @@
 import type { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { FrontAnswer } from '@postern/testkit/authority/front'
-import { OrderDesk, problemOf, VALID } from '@postern/testkit/authority/order-desk'
+import { problemOf, useOrderDesk, VALID } from '@postern/testkit/authority/order-desk'
 import { startPebble } from '@postern/testkit/authority/pebble'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 
-let desk: OrderDesk
-beforeAll(async () => {
-  desk = await OrderDesk.open()
-})
-afterAll(() => desk.close())
-beforeEach(() => desk.begin())
-afterEach(() => desk.end())
+const desk = useOrderDesk()
 
 /** 32 bytes, as authorities give them out. */
 const EAB_SECRET = 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG'

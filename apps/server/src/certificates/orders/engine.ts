@@ -10,7 +10,7 @@ import { askRenewalInfo } from './renewal-info.ts'
 import { type OrderRun, runOrder } from './run.ts'
 
 /** So many orders are under way at the same time; the others wait for their turn. */
-export const MOST_OPEN = 20
+const MOST_OPEN = 20
 /** The longest sleep: a clock may be set meanwhile. */
 const HOUR = 3_600_000
 

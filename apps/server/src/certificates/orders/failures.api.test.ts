@@ -1,15 +1,9 @@
-import { msOf, NOWHERE, OrderDesk, problemOf, VALID } from '@postern/testkit/authority/order-desk'
+import { msOf, NOWHERE, problemOf, useOrderDesk, VALID } from '@postern/testkit/authority/order-desk'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LookupError } from '../../core/domains/resolver.ts'
 
-let desk: OrderDesk
-beforeAll(async () => {
-  desk = await OrderDesk.open()
-})
-afterAll(() => desk.close())
-beforeEach(() => desk.begin())
-afterEach(() => desk.end())
+const desk = useOrderDesk()
 
 /** Once the name was checked, and before the authority looks. */
 async function change(domain: string, ours: string[] | LookupError, theirs: string[] | 'none') {

@@ -1,16 +1,10 @@
 import { X509Certificate } from 'node:crypto'
-import { msOf, NOWHERE, OrderDesk, VALID } from '@postern/testkit/authority/order-desk'
+import { msOf, NOWHERE, useOrderDesk, VALID } from '@postern/testkit/authority/order-desk'
 import { ALL_OK, fetchState } from '@postern/testkit/edge-client'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
-let desk: OrderDesk
-beforeAll(async () => {
-  desk = await OrderDesk.open()
-})
-afterAll(() => desk.close())
-beforeEach(() => desk.begin())
-afterEach(() => desk.end())
+const desk = useOrderDesk()
 
 test('a domain gets a certificate that the root of the authority vouches for, and nothing is left over', async () => {
   const id = await desk.create('app.example.com')

@@ -1,15 +1,9 @@
-import { msOf, OrderDesk, VALID } from '@postern/testkit/authority/order-desk'
+import { msOf, useOrderDesk, VALID } from '@postern/testkit/authority/order-desk'
 import { startPebble } from '@postern/testkit/authority/pebble'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
-let desk: OrderDesk
-beforeAll(async () => {
-  desk = await OrderDesk.open()
-})
-afterAll(() => desk.close())
-beforeEach(() => desk.begin())
-afterEach(() => desk.end())
+const desk = useOrderDesk()
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const DOMAIN = 'app.example.com'

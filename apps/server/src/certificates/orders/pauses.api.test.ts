@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FrontAnswer } from '@postern/testkit/authority/front'
-import { msOf, OrderDesk, problemOf, VALID } from '@postern/testkit/authority/order-desk'
+import { msOf, problemOf, useOrderDesk, VALID } from '@postern/testkit/authority/order-desk'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
-let desk: OrderDesk
-beforeAll(async () => {
-  desk = await OrderDesk.open()
-})
-afterAll(() => desk.close())
-beforeEach(() => desk.begin())
-afterEach(() => desk.end())
+const desk = useOrderDesk()
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const OF_ACCOUNT =

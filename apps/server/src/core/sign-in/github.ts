@@ -1,8 +1,8 @@
 import * as oidc from 'openid-client'
 import * as z from 'zod/mini'
 import type { Fetch } from './bounded-fetch.ts'
-import type { Registration } from './openid.ts'
-import type { Account, Provider, Question } from './provider.ts'
+import { buildAddress, type Registration } from './openid.ts'
+import type { Account, Provider } from './provider.ts'
 import { ProviderError, telling } from './provider-error.ts'
 
 /** As many as GitHub gives at once. */
@@ -29,7 +29,10 @@ export function createGitHubProvider(web: string, registration: Registration): P
         { name: 'E-mail addresses', url: `${api}/user/emails` },
       ],
     }),
-    address: (question) => telling(host, () => addressOf(configuration, question)),
+    address: (question) => {
+      const prompt = question.asksAccount && { prompt: 'select_account' }
+      return telling(host, () => buildAddress(configuration, question, { scope: 'user:email', ...prompt }))
+    },
     redeem: (answer, question) =>
       telling(host, async () => {
         const { access_token } = await oidc.authorizationCodeGrant(configuration, answer, {
@@ -73,17 +76,6 @@ function withHonestStatus(fetch: Fetch, token: string): Fetch {
     const isRefusal = typeof body === 'object' && body !== null && 'error' in body
     return isRefusal ? new Response(await answer.text(), { status: 400, headers: answer.headers }) : answer
   }
-}
-
-async function addressOf(configuration: oidc.Configuration, question: Question): Promise<URL> {
-  return oidc.buildAuthorizationUrl(configuration, {
-    redirect_uri: question.redirectUrl,
-    scope: 'user:email',
-    state: question.state,
-    code_challenge: await oidc.calculatePKCECodeChallenge(question.verifier),
-    code_challenge_method: 'S256',
-    ...(question.asksAccount && { prompt: 'select_account' }),
-  })
 }
 
 type EmailList = z.infer<typeof Emails>

@@ -64,18 +64,29 @@ function describe(configuration: oidc.Configuration) {
 }
 
 async function addressOf(configuration: oidc.Configuration, question: Question): Promise<URL> {
-  const address = oidc.buildAuthorizationUrl(configuration, {
-    redirect_uri: question.redirectUrl,
+  const address = await buildAddress(configuration, question, {
     scope: 'openid email',
-    state: question.state,
     nonce: question.nonce,
-    code_challenge: await oidc.calculatePKCECodeChallenge(question.verifier),
-    code_challenge_method: 'S256',
     ...(question.asksAccount && { prompt: promptOf(configuration) }),
   })
   if (!['https:', 'http:'].includes(address.protocol))
     throw new ProviderError('untrusted', 'The provider sends people to an address that is not on the web.')
   return address
+}
+
+/** The address at a provider with what every OAuth 2 is asked. */
+export async function buildAddress(
+  configuration: oidc.Configuration,
+  { redirectUrl, state, verifier }: Question,
+  more: Record<string, string>,
+): Promise<URL> {
+  return oidc.buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUrl,
+    state,
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...more,
+  })
 }
 
 /** Whoever may refuse to ask for an account is asked for the sign-in again. */
