@@ -109,7 +109,11 @@ it('says afterwards what matters, and turns by itself', async () => {
   await attention().getByText('Nothing needs your attention.').waitFor()
   edge.sendPeers([{ ...onlinePeer(nodeId), latestHandshake: Date.now() - 600_000 }])
   await expect(tile('Services')).toHaveText('Services0 live2 with their node offline')
+  await expect(attention().getByRole('listitem')).toHaveText([
+    'workshop was last seen 10 minutes agoIts 2 services are unreachable.',
+  ])
   edge.sendPeers([onlinePeer(nodeId)])
+  await attention().getByText('Nothing needs your attention.').waitFor()
   await expect(tile('Services')).toHaveText('Services2 liveNothing else')
   visit.expectNoComplaints()
 })

@@ -12,6 +12,17 @@ const TroubledService = z.object({
 })
 export type TroubledService = z.infer<typeof TroubledService>
 
+/** A node that was there and is gone, though nobody disconnected it. */
+const LostNode = z.object({
+  id: z.number(),
+  name: z.string(),
+  /** ms since the epoch. */
+  lastSeen: z.number(),
+  /** How many of its services are enabled, which nobody reaches. */
+  services: z.number(),
+})
+export type LostNode = z.infer<typeof LostNode>
+
 /** One line of what was done lately. */
 const RecentChange = z.object({
   revision: z.number(),
@@ -41,6 +52,8 @@ export const Overview = z.object({
   /** How many there are in each phase, and how many are disabled. */
   services: z.record(ServiceState.shape.phase, z.number()),
   disabledServices: z.number(),
+  /** Those with the most services first; five at most. */
+  lost: z.array(LostNode),
   /** Those that are `failed` or `unanswered`; failed ones first, five at most. */
   troubled: z.array(TroubledService),
   /** The newest first; eight at most. */

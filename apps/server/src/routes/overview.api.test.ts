@@ -127,6 +127,20 @@ describe('the numbers', () => {
       state: { phase: 'failed', problem: 'No such host' },
     })
   })
+
+  it('name the nodes that were lost, those with the most services first', async () => {
+    const lastSeen = Date.now() - 600_000
+    server.context.live.update(nodeIds.map((id) => ({ ...onlinePeer(id), latestHandshake: lastSeen })))
+    // The first was disconnected by a person.
+    expect((await read()).lost.map(({ name, services }) => [name, services])).toEqual([
+      ['barn', 2],
+      ['cellar', 2],
+      ['deck', 2],
+    ])
+    expect((await read()).lost[0]).toMatchObject({ id: nodeIds[1], lastSeen })
+    server.context.live.update(nodeIds.map(onlinePeer))
+    expect((await read()).lost).toEqual([])
+  })
 })
 
 describe('the last changes', () => {

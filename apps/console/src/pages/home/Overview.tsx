@@ -1,5 +1,5 @@
 import type { EndingCertificates } from '@postern/contract/domains'
-import type { Overview, RecentChange, TroubledService } from '@postern/contract/overview'
+import type { Overview, RecentChange } from '@postern/contract/overview'
 import { CircleCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
@@ -17,7 +17,7 @@ export function OverviewCards({ overview }: { overview: Overview }) {
     <>
       <Tiles overview={overview} ending={ending} />
       <div className="home news">
-        <Attention troubled={overview.troubled} ending={ending} />
+        <Attention {...overview} ending={ending} />
         <Changes changes={overview.changes} />
       </div>
     </>
@@ -120,24 +120,36 @@ function Tile({ to, title, count, words, tone, parts = [], rest = 'Nothing else'
   )
 }
 
-function Attention({
-  troubled,
-  ending,
-}: {
-  troubled: readonly TroubledService[]
+interface AttentionProps extends Pick<Overview, 'lost' | 'troubled'> {
   ending: EndingCertificates['data']
-}) {
+}
+
+function Attention({ lost, troubled, ending }: AttentionProps) {
   return (
     <section className="card" aria-labelledby="attention">
       <header className="card-head">
         <h2 id="attention">Needs Attention</h2>
       </header>
-      {troubled.length + ending.length === 0 ? (
+      {lost.length + troubled.length + ending.length === 0 ? (
         <p className="card-body calm">
           <CircleCheck className="ic" /> Nothing needs your attention.
         </p>
       ) : (
         <ul className="lines">
+          {lost.map(({ id, name, lastSeen, services }) => (
+            <Line
+              key={`node ${id}`}
+              tone="bad"
+              to={urls.node(id)}
+              name={name}
+              text={
+                <>
+                  was last seen <RelativeTime time={lastSeen} />
+                </>
+              }
+              below={unreachableText(services)}
+            />
+          ))}
           {troubled.map(({ id, name, nodeId, nodeName, state }) => (
             <Line
               key={id}
@@ -162,6 +174,11 @@ function Attention({
       )}
     </section>
   )
+}
+
+function unreachableText(services: number): string {
+  if (services === 0) return 'It has no enabled services.'
+  return services === 1 ? 'Its service is unreachable.' : `Its ${services} services are unreachable.`
 }
 
 function Changes({ changes }: { changes: readonly RecentChange[] }) {
@@ -200,7 +217,7 @@ const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(
 interface LineProps {
   to: string | undefined
   name: string | null
-  text: string
+  text: ReactNode
   below: ReactNode
   tone?: 'bad' | 'warn'
 }

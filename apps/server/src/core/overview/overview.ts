@@ -1,4 +1,4 @@
-import type { Overview, RecentChange, TroubledService } from '@postern/contract/overview'
+import type { LostNode, Overview, RecentChange, TroubledService } from '@postern/contract/overview'
 import type { Service } from '@postern/contract/services'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
@@ -7,6 +7,7 @@ import { readServices, toService } from '../services/records.ts'
 import { type ServiceNodeView, serviceState } from '../services/state.ts'
 
 const MOST_TROUBLED = 5
+const MOST_LOST = 5
 const MOST_CHANGES = 8
 
 /**
@@ -30,6 +31,7 @@ export async function readOverview(context: Context): Promise<Overview> {
     nodes: countNodes(counted),
     services,
     disabledServices: await countDisabled(context),
+    lost: await listLost(context, counted),
     troubled: pickTroubled(apart),
     changes: await listChanges(context),
   }
@@ -43,6 +45,7 @@ interface CountedNode {
   phase: Phase
   /** How many of its services are enabled. */
   count: number
+  lastSeen: number | null
 }
 
 async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
@@ -83,7 +86,10 @@ async function countServices({ db, live, edges, clock }: Context): Promise<Map<n
         certificateId: null,
         revision: 0,
       }
-      return [id, { kind: kindOf(node), phase: serviceState(any, views).phase, count }]
+      return [
+        id,
+        { kind: kindOf(node), phase: serviceState(any, views).phase, count, lastSeen: node.lastSeen },
+      ]
     }),
   )
 }
@@ -92,6 +98,18 @@ function kindOf({ isLocal, enabled, status, lastSeen }: ServiceNodeView): Counte
   if (isLocal) return 'local'
   if (!enabled) return 'disconnected'
   return lastSeen === null ? 'neverConnected' : status
+}
+
+async function listLost({ db }: Context, counted: ReadonlyMap<number, CountedNode>): Promise<LostNode[]> {
+  const lost = [...counted].filter(([, { kind }]) => kind === 'offline')
+  const first = lost.toSorted(([, a], [, b]) => b.count - a.count).slice(0, MOST_LOST)
+  const ids = first.map(([id]) => id)
+  const rows = await db.selectFrom('nodes').select(['id', 'name']).where('id', 'in', ids).execute()
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return first.map(([id, { lastSeen, count }]) => ({
+    ...{ id, name: names.get(id) ?? '' },
+    ...{ lastSeen: lastSeen ?? 0, services: count },
+  }))
 }
 
 function countNodes(counted: ReadonlyMap<number, CountedNode>): Overview['nodes'] {
