@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { AgentConfig, AgentHint } from '@postern/contract/agent'
 import { endpoints } from '@postern/contract/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
+import { PublishAnswer } from '@postern/contract/publishing'
 import { serveAgents } from '@postern/testkit/fake-agent-server'
 import { startTestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
@@ -16,6 +17,8 @@ interface Subject {
   token: string
   /** Makes a change that is for the agent's node. */
   change(): Promise<void>
+  /** Lets the node's agent publish services. */
+  letPublish(): Promise<void>
   /** Revokes the token, for good. */
   revoke(): Promise<void>
   close(): Promise<void>
@@ -87,6 +90,27 @@ describe.each([
     expect((await once(socket, 'close'))[0]).toBe(1008)
   })
 
+  const GRAFANA = { key: 'g/http', type: 'http', name: 'g', domain: 'g.example.com', backendPort: 3000 }
+  const publish = (...services: object[]) => call(endpoints.publishServices, { source: 'docker', services })
+
+  test('lets an agent publish services only when the console does', async () => {
+    const refused = await publish(GRAFANA)
+    expect([refused.status, ErrorBody.parse(refused.body).code]).toEqual([403, 'may_not_publish'])
+    await subject.letPublish()
+    const { status, body } = await publish({ ...GRAFANA, skipValidation: true })
+    expect(status).toBe(200)
+    expect(PublishAnswer.parse(body).services).toMatchObject([
+      { key: 'g/http', state: 'published', type: 'http', address: 'https://g.example.com/', enabled: true },
+    ])
+    expect(await publish()).toEqual({ status: 200, body: { services: [] } })
+  })
+
+  test('refuses a set without keys as a whole', async () => {
+    const { key: _, ...keyless } = GRAFANA
+    const { status, body } = await publish(GRAFANA, keyless)
+    expect([status, ErrorBody.parse(body).code]).toEqual([422, 'validation'])
+  })
+
   test('refuses a token that it does not know', async () => {
     const seen = await refusalOf(`ptn_${'x'.repeat(43)}`)
     expect(seen).toEqual({ codes: ['unauthenticated', 'unauthenticated'], statuses: [401, 401, 401] })
@@ -108,6 +132,9 @@ async function startReal(): Promise<Subject> {
     token,
     async change() {
       await client.patch(`/api/nodes/${id}`, { keepalive: 7 })
+    },
+    async letPublish() {
+      await client.patch(`/api/nodes/${id}`, { agentMayPublish: true })
     },
     async revoke() {
       await server.context.db
@@ -132,6 +159,9 @@ async function startFake(): Promise<Subject> {
     origin: `http://127.0.0.1:${port}`,
     token,
     change: async () => fake.hint(),
+    async letPublish() {
+      if (fake.node) fake.node.mayPublish = true
+    },
     async revoke() {
       if (fake.node) fake.node.isRevoked = true
     },
