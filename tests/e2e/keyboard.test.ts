@@ -27,6 +27,10 @@ it('creates a gateway and publishes a service by keyboard alone', async () => {
   await page.keyboard.type('192.168.7.9/24')
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: 'Your Node is Ready' }).waitFor()
+  const compose = page.getByLabel('Compose lines', { exact: true })
+  await expect(compose).toHaveValue(
+    /^x-url: .+\nx-token: &token ptn_\S+\n.+\nx-network: &network 192\.168\.7\.0\/24$/,
+  )
   await tabTo(page, 'Got it!')
   await page.keyboard.press('Enter')
   await tabTo(page, 'Actions for attic')

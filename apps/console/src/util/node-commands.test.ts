@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import {
   connectCommandText,
   connectUrl,
   installCommand,
+  renderComposeLines,
   renderConnectCommand,
   renderShortConnectCommand,
 } from './node-commands.ts'
@@ -22,6 +24,30 @@ describe('connectUrl', () => {
     ['https://notlocalhost', 'https://notlocalhost'],
   ])('of a page at %s is %s', (origin, url) => {
     expect(connectUrl(origin, config)).toBe(url)
+  })
+})
+
+describe('the lines for Docker', () => {
+  const gatewayNetworks = [{ interface: 'eth0', subnet: '172.29.8.0/24' }]
+  const render = (origin: string) => renderComposeLines(origin, config, { token: 'ptn_1', gatewayNetworks })
+
+  it('are those at the top of the compose file', () => {
+    const file = readFileSync(
+      new URL('../../../../deploy/docker/gateway.compose.yaml', import.meta.url),
+      'utf8',
+    )
+    const namesOf = (text: string) => text.match(/^x-[a-z]+: &[a-z]+ /gm)
+    expect(namesOf(render('https://postern.example.com'))).toEqual(namesOf(file))
+  })
+
+  it('name the server, the token, the fingerprint and the network', () => {
+    expect(render('https://postern.example.com').split('\n')).toEqual([
+      'x-url: &url https://postern.example.com',
+      'x-token: &token ptn_1',
+      'x-fingerprint: &fingerprint sha256:ab12',
+      'x-network: &network 172.29.8.0/24',
+    ])
+    expect(render('http://192.168.1.5:3000')).toContain("x-fingerprint: &fingerprint ''")
   })
 })
 

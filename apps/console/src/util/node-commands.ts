@@ -1,4 +1,5 @@
 import type { Config } from '@postern/contract/config'
+import type { CreatedNode } from '@postern/contract/nodes'
 import { serverUrls } from './urls.ts'
 
 export interface CommandPart {
@@ -74,4 +75,21 @@ export function installCommand({ publicUrl, installerSha256 }: Config): string |
     `echo "${installerSha256}  $f" | sha256sum -c`,
     'sh "$f"',
   ].join(' && ')
+}
+
+/** The first lines of deploy/docker/gateway.compose.yaml, as this node needs them. */
+export function renderComposeLines(
+  origin: string,
+  config: Server,
+  { token, gatewayNetworks }: Pick<CreatedNode, 'token' | 'gatewayNetworks'>,
+): string {
+  const url = connectUrl(origin, config)
+  const fingerprint = url.startsWith('https:') ? config.caFingerprint : "''"
+  const network = gatewayNetworks?.[0]?.subnet
+  return [
+    `x-url: &url ${url}`,
+    `x-token: &token ${token}`,
+    `x-fingerprint: &fingerprint ${fingerprint}`,
+    ...(network === undefined ? [] : [`x-network: &network ${network}`]),
+  ].join('\n')
 }

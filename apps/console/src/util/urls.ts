@@ -21,6 +21,7 @@ export const serverUrls = {
   cli: () => '/docs/cli',
   publicHost: () => '/docs/settings',
   docker: () => '/docs/docker',
+  dockerGateway: () => '/docs/docker#a-gateway',
   kubernetes: () => '/docs/kubernetes',
   homeAssistant: () => '/docs/home-assistant',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',

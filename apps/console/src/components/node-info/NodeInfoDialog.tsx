@@ -13,6 +13,7 @@ import {
   type CommandPart,
   connectCommandText,
   installCommand,
+  renderComposeLines,
   renderConnectCommand,
   renderShortConnectCommand,
 } from '../../util/node-commands.ts'
@@ -40,7 +41,7 @@ export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
       description={
         <>
           <b>{node.name}</b> has the address <span className="mono">{node.address}</span>. Connect it in one
-          of two ways.
+          of {node.isGateway ? 'three' : 'two'} ways.
         </>
       }
       oneTime
@@ -75,6 +76,12 @@ export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
           </li>
         </ol>
       </section>
+      {node.isGateway && config && (
+        <section aria-labelledby="way-docker">
+          <h3 id="way-docker">Run it with Docker</h3>
+          <DockerWay config={config} node={node} />
+        </section>
+      )}
       <section aria-labelledby="way-2">
         <h3 id="way-2">Use a tunnel client</h3>
         <DownloadWay node={node} />
@@ -185,6 +192,22 @@ function CommandLine({ parts }: { parts: readonly CommandPart[] }) {
       {text}
     </span>
   ))
+}
+
+/** The agent in a container, which publishes its neighbours. */
+function DockerWay({ config, node }: { config: Config; node: CreatedNode }) {
+  return (
+    <>
+      <p>
+        Put these lines at the top of the{' '}
+        <a href={serverUrls.dockerGateway()} target="_blank" rel="noreferrer">
+          gateway's compose file
+        </a>
+        , and start it with <code>docker compose up -d</code>.
+      </p>
+      <CopyField label="Compose lines" value={renderComposeLines(location.origin, config, node)} />
+    </>
+  )
 }
 
 /** The other way into the tunnel: a file for any WireGuard client. */
