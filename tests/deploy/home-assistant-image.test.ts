@@ -205,7 +205,8 @@ test('when the way to the server is cut it is unhealthy, and connects again by i
 
 test('after a restart it is the same node, also when its directory came back from a backup', async () => {
   const before = agentFile()
-  await addOn.stop()
+  const { seconds, code } = await addOn.stop()
+  expect({ isInTime: seconds < 10, code }).toEqual({ isInTime: true, code: 0 })
   await must(['chown', '-R', '0:0', join(dir, 'data')])
   addOn = await start(options)
   await answers(200)
