@@ -7,7 +7,7 @@ import type { CDPSession, Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
 import { expect } from './expect.ts'
 import { type Site, startSite } from './harness.ts'
-import { expectClipboard } from './steps.ts'
+import { choose, expectClipboard } from './steps.ts'
 
 let site: Site
 let edge: FakeEdge
@@ -197,6 +197,26 @@ it('wraps long lines when asked to, and lets them run on when not', async () => 
   await expect.poll(runsOn).toBe(false)
   await wrap.click()
   await expect.poll(runsOn).toBe(true)
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('the log of a TCP service has its own address, title and way back', async () => {
+  const service = await site.api.publishPort(node.id, { name: 'followed', port: 32666 })
+  const visit = await site.open(`/nodes/${node.id}`)
+  const { page } = visit
+  await choose(page, 'Actions for followed', 'Logs Monitor')
+  await expect(page).toHaveURL(`${site.origin}/nodes/${node.id}/tcp/${service.id}/logs`)
+  await expect(page).toHaveTitle('Logs of followed · Postern')
+  const crumbs = page.getByRole('navigation', { name: /breadcrumb/i })
+  await expect(crumbs.getByRole('listitem')).toHaveText(['Nodes', 'TCP Services', 'Real Time Logs'])
+  await page.getByText('Connections to followed appear here as they start and end.').waitFor()
+  await until('the edge to be asked for lines', () => edge.watched().includes(service.id))
+  edge.log(service.id, '[INFO] 2026-11-21T10:00:00.123Z 203.0.113.5:50000 opened')
+  await page.getByText('203.0.113.5:50000 opened').waitFor()
+  await visit.expectAccessible()
+  await crumbs.getByRole('link', { name: 'TCP Services' }).click()
+  await expect(page).toHaveURL(`${site.origin}/nodes/${node.id}`)
   visit.expectNoComplaints()
   await visit.close()
 })
