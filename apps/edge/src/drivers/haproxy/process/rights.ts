@@ -41,7 +41,7 @@ export function haproxyArgv(args: readonly string[], isRoot: boolean, rights: Ri
   if (!isRoot || rights.mayChangeUser) return ['haproxy', [...args]]
   if (!rights.keepsLess)
     throw new RightsError(
-      'HAProxy would keep all rights of the edge: give the edge the right to change users, or start it with no-new-privileges',
+      'HAProxy would keep all rights of the edge: start the container with no-new-privileges',
     )
   return ['capsh', ['--caps=cap_net_bind_service=ep', '--shell=/usr/bin/env', '--', 'haproxy', ...args]]
 }
