@@ -296,8 +296,13 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
 it('every command of the palette leads somewhere', async () => {
   const node = await site.api.createNode({ name: 'reached' })
   await site.api.publish(node.id, { name: 'reached-web', domain: 'reached.example.com' })
-  const visit = await site.open('/nodes')
+  // A session of its own, which it ends.
+  const visit = await site.open('/login', { signedIn: false })
   const { page, context } = visit
+  await page.getByLabel(label('Username')).fill('admin')
+  await page.getByLabel(label('Password')).fill(site.password)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.origin}/`)
   const palette = page.getByRole('dialog', { name: 'Search and commands' })
   const dialog = (name: string) => async () => {
     await page.getByRole('dialog', { name }).waitFor()
