@@ -105,20 +105,7 @@ export function createLeavers({ exec, paths, unit, countLast, warn }: LeaversOpt
     async hold(pid) {
       const path = paths.leaver(pid)
       await release(pid)
-      const argv = ['--disable-sigusr1', HOLDER, paths.socket, path]
-      const holder = await exec.startDetached(process.execPath, argv, {
-        stdoutFile: '/dev/null',
-        stderrFile: '/dev/null',
-        unit: `${unit}-holder-${process.pid}-${++held}`,
-      })
-      const deadline = Date.now() + HOLDER_PATIENCE
-      while (Date.now() < deadline) {
-        if (await isAnswered(path)) return
-        await delay(10)
-      }
-      // One that is late would hold the next HAProxy in its place.
-      kill(holder, 'SIGKILL')
-      await rm(path, { force: true })
+      if (await startHolder(exec, paths, path, `${unit}-holder-${process.pid}-${++held}`)) return
       uncounted.add(pid)
       warn(NO_HOLDER)
       await countLast(() => readCounts(openHaproxySocket(paths.socket).send))
@@ -149,6 +136,22 @@ export function createLeavers({ exec, paths, unit, countLast, warn }: LeaversOpt
       stopLooking()
     },
   }
+}
+
+/** @returns whether it holds a connection, and answers at `path` */
+async function startHolder(exec: Exec, paths: HaproxyPaths, path: string, unit: string): Promise<boolean> {
+  const argv = ['--disable-sigusr1', HOLDER, paths.socket, path]
+  const streams = { stdoutFile: '/dev/null', stderrFile: '/dev/null' }
+  const holder = await exec.startDetached(process.execPath, argv, { ...streams, unit })
+  const deadline = Date.now() + HOLDER_PATIENCE
+  while (Date.now() < deadline) {
+    if (await isAnswered(path)) return true
+    await delay(10)
+  }
+  // One that is late would hold the next HAProxy in place of the older one.
+  kill(holder, 'SIGKILL')
+  await rm(path, { force: true })
+  return false
 }
 
 /** The newest first. */
