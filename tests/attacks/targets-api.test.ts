@@ -52,6 +52,36 @@ describe.each(['plain', 'gateway', 'local'] as const)('a service of a %s node', 
   })
 })
 
+test.each(['plain', 'gateway'] as const)(
+  'the agent of a %s node leads no service elsewhere',
+  async (node) => {
+    const { id, token } = (
+      await client.post('/api/nodes', {
+        ...(node === 'gateway' ? gateway('by agent', '192.168.9.0/24') : { name: 'by agent' }),
+        agentMayPublish: true,
+      })
+    ).json()
+    const services = TARGETS.map(([name, backendHost], index) => ({
+      ...{ key: `k${index}`, type: index % 2 === 0 ? 'tcp' : 'udp', name, backendHost, backendPort: 3000 },
+    }))
+    const answer = await server.call({
+      ...{ method: 'PUT', url: '/api/agent/services', headers: { authorization: `Bearer ${token}` } },
+      payload: { source: 'docker', services },
+    })
+    expect(answer.statusCode).toBe(200)
+    const published: string[] = answer
+      .json()
+      .services.flatMap(({ key, state }: { key: string; state: string }) =>
+        state === 'published' ? key : [],
+      )
+    for (const [index, [name, backendHost, nameBehind]] of TARGETS.entries()) {
+      const isFine = node === 'plain' ? ITSELF.includes(backendHost) : nameBehind.includes('gateway')
+      if (!isFine) expect(published, name).not.toContain(`k${index}`)
+    }
+    await client.delete(`/api/nodes/${id}`)
+  },
+)
+
 test.each(SUBNETS)('a gateway cannot have %s', async (name, subnet) => {
   const { network4, network6 } = server.context.tunnel
   const text = subnet.replace('%4', network4).replace('%6', network6)

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { HttpService } from '@postern/contract/services'
+import { fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -94,4 +96,114 @@ test('many sockets of one node leave four, and the console answers meanwhile', a
   // Half of them at least: the machine may be busy meanwhile.
   expect(times.sort((a, b) => a - b)[10]).toBeLessThan(1000)
   for (const socket of sockets) socket.destroy()
+})
+
+/** What a hostile node may put into any field of a service. */
+const HOSTILE: readonly unknown[] = [
+  ...[
+    '',
+    ' ',
+    '*',
+    '.',
+    '..',
+    '/',
+    '//',
+    '\0',
+    '\r\nX: y',
+    `\${jndi:x}`,
+    '$(id)',
+    '`id`',
+    "'; DROP TABLE services;--",
+  ],
+  ...[
+    '%00',
+    '../../etc/passwd',
+    '\u202egnp.exe',
+    '\ud800',
+    'xn--a',
+    'a'.repeat(5000),
+    'localhost',
+    '127.0.0.1',
+  ],
+  ...[
+    '0',
+    '00000080',
+    '1e3',
+    '-1',
+    '65536',
+    'http://x',
+    'x:80',
+    '[::1]',
+    '::ffff:127.0.0.1',
+    '.example.com',
+    'a b',
+  ],
+  ...[null, true, false, 0, -1, 1.5, 65_536, 1e300, [], ['x'], [[]], {}, { toString: 'x' }, { length: 5 }],
+]
+const FIELDS = [
+  ...['type', 'name', 'domain', 'pathLocation', 'backendProto', 'backendHost', 'backendPort', 'port', 'ssl'],
+  ...[
+    'allowedIps',
+    'blockedIps',
+    'enabled',
+    'skipValidation',
+    'requireAuth',
+    'skipAuthRoutes',
+    'nodeId',
+    'id',
+  ],
+  ...['source', 'system', 'constructor', 'toString', 'hasOwnProperty'],
+]
+
+test('a hostile set publishes nothing beside the rules, and hides no service that is right', async () => {
+  const { token } = (await client.post('/api/nodes', { name: 'liar', agentMayPublish: true })).json()
+  const put = (payload: string) =>
+    server.call({
+      ...{ method: 'PUT', url: '/api/agent/services', payload },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    })
+  for (const field of FIELDS) {
+    const right = { type: 'http', name: 'right', domain: 'right.example.com', backendPort: 80 }
+    const services = HOSTILE.map((value, index) => ({
+      ...{ ...right, skipValidation: true, key: `k${index}`, pathLocation: `/p${index}`, [field]: value },
+    }))
+    const good = { ...right, skipValidation: true, key: 'good', pathLocation: '/good' }
+    const answer = await put(JSON.stringify({ source: 'docker', services: [...services, good] }))
+    expect(answer.statusCode, field).toBe(200)
+    expect(answer.json().services.at(-1), field).toMatchObject({ key: 'good', state: 'published' })
+    const rows: HttpService[] = (await client.get('/api/services/http')).json()
+    for (const row of rows.filter(({ source }) => source !== null)) {
+      expect(row, field).toMatchObject({
+        requireAuth: false,
+        skipAuthRoutes: null,
+        system: false,
+        source: 'docker',
+      })
+      expect(row.name, field).not.toMatch(/[\p{Cc}\p{Cs}\u202e]/u)
+      expect(row.domain, field).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/)
+      expect(row.pathLocation, field).toMatch(/^\/[\w/.~-]*$/)
+      expect(row.backendHost, field).toBeNull()
+    }
+    // The edge, too, reads the state that came of it.
+    await fetchState(server)
+  }
+})
+
+test.each([
+  ['no object', '[]'],
+  ['no JSON', '{"source":"docker","services":['],
+  ['no list', '{"source":"docker","services":{"length":1}}'],
+  ['no services', '{"source":"docker","services":[null,1,"x",[]]}'],
+  ['another prototype', '{"__proto__":{"source":"docker","services":[]}}'],
+  ['a list without end', `{"source":"docker","services":[${'{},'.repeat(9000)}{}]}`],
+  ['a body without end', `{"source":"${'x'.repeat(300_000)}","services":[]}`],
+  ['a deep nest', `{"source":"docker","services":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+])('a set that is %s is refused in a few words', async (_what, payload) => {
+  const { token } = (await client.post('/api/nodes', { name: 'liar', agentMayPublish: true })).json()
+  const answer = await server.call({
+    ...{ method: 'PUT', url: '/api/agent/services', payload },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  })
+  expect([400, 413, 422]).toContain(answer.statusCode)
+  expect(answer.body.length).toBeLessThan(4000)
 })
