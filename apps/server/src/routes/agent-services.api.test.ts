@@ -390,7 +390,10 @@ describe('a domain that is made for a source', () => {
     const answer = await publish(unknown)
     // The server's own name is an address here, which is not looked up.
     expect(asked).toBe(200)
-    expect(answer.at(-1)).toMatchObject(refusal('domain', /^was not looked up/))
+    const refused = refusal('domain', /^is one new domain too many/)
+    expect(answer.at(-1)).toMatchObject(refused)
+    // Its certificate alone costs enough.
+    expect(await publish([web('late')])).toMatchObject([refused])
   })
 })
 

@@ -13,8 +13,8 @@ export type NewDomain = { issued: IssuedCertificate } | { problem: string }
 const LOOKUPS = 10
 /** After these ms the rest of a set waits for the next one. */
 const LOOKUP_MS = 15_000
-/** Looked up for one node in ten minutes: each may be a request to its address. */
-const MAX_LOOKUPS = 200
+/** For one node in ten minutes: each costs a certificate, and may be a request to its address. */
+const MAX_NEW = 200
 
 /** Prepares the domains that are new with a set. Outside of any transaction: name servers take their time. */
 export async function prepareDomains(
@@ -28,7 +28,7 @@ export async function prepareDomains(
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [name, skipValidation] = next
-      const problem = skipValidation ? undefined : await findProblem(context, nodeId, name, until)
+      const problem = await findProblem(context, nodeId, name, skipValidation, until)
       prepared.set(
         name,
         problem === undefined ? { issued: await context.authority.issue([name]) } : { problem },
@@ -59,15 +59,16 @@ async function findProblem(
   context: Context,
   nodeId: number,
   name: string,
+  skipValidation: boolean,
   until: number,
 ): Promise<string | undefined> {
   const { publishAttempts: attempts } = context
-  const key = `lookups ${nodeId}`
-  if (context.clock() > until) return 'was not looked up yet: it is with the next set'
-  if (attempts.count(key) >= MAX_LOOKUPS)
-    return 'was not looked up: too many new domains were. Wait ten minutes, or add it in the console.'
+  const key = `domains ${nodeId}`
+  if (!skipValidation && context.clock() > until) return 'was not looked up yet: it is with the next set'
+  if (attempts.count(key) >= MAX_NEW)
+    return 'is one new domain too many: wait ten minutes, or add it in the console'
   attempts.add(key, 1)
-  return await findDomainProblem(context, name, false)
+  return await findDomainProblem(context, name, skipValidation)
 }
 
 /**

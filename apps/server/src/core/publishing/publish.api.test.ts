@@ -85,6 +85,7 @@ async function publish({ node, source, services }: Set): Promise<number> {
   const others = await listOthers(nodeId, source)
   // The limits on how often are tested elsewhere.
   context.publishAttempts.forget(String(nodeId))
+  context.publishAttempts.forget(`domains ${nodeId}`)
   const form: PublishForm = { source, services }
   const answer = await publishServices(context, nodeId, form)
   const revision = await getRevision(context.db)
