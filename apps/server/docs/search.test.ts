@@ -29,6 +29,10 @@ it('finds a title before a text, a start before a middle, and nothing where a wo
   expect(search(small, '  ')).toEqual([])
 })
 
+it('finds a whole page before a part of another', () => {
+  expect(search(index, 'certificate')[0]?.href).toBe('/docs/certificates')
+})
+
 it('shows the words around what was found', () => {
   const text = `${'before '.repeat(40)}the needle ${'after '.repeat(40)}`
   const [hit] = search([['/docs/x', 'X', 'x', text]], 'needle')

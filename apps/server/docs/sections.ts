@@ -35,7 +35,7 @@ function textOf(token: Token): { text: string; own: Section[] } {
   // Marked's types leave a token of its own kinds open.
   const { header, rows } = token as Tokens.Table
   const own: Section[] = []
-  const rest = [header]
+  const rest = SPOT.test(rows[0]?.[0]?.text ?? '') ? [] : [header]
   for (const row of rows) {
     const id = row.map((cell) => SPOT.exec(cell.text)?.[1]).find((found) => found !== undefined)
     const [title = '', ...words] = row.map((cell) => plainText(cell.tokens))

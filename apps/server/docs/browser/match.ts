@@ -31,13 +31,14 @@ export function search(index: readonly IndexEntry[], query: string): Hit[] {
 }
 
 /** 0 when a word is missing. A word of the title counts more than one of the text, and its start more than its middle. */
-function scoreOf([, page, title, text]: IndexEntry, words: readonly string[]): number {
+function scoreOf([href, page, title, text]: IndexEntry, words: readonly string[]): number {
   const places = [
     { words: title.toLowerCase(), worth: 8 },
     { words: page.toLowerCase(), worth: 3 },
     { words: text.toLowerCase(), worth: 1 },
   ]
-  let sum = 0
+  // Of equals a whole page comes before a part of one.
+  let sum = href.includes('#') ? 0 : 1
   for (const word of words) {
     const best = Math.max(...places.map((place) => worthOf(place.words, word) * place.worth))
     if (best === 0) return 0
