@@ -1,4 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises'
+import type { AgentConfig } from '@postern/contract/agent'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import type { AgentPaths, Environment } from '../config.ts'
 import { createConfigurationReader } from '../daemon/configuration.ts'
@@ -17,6 +18,7 @@ import { AgentError } from '../errors.ts'
 import { createLog, type Log } from '../io.ts'
 import {
   type Credentials,
+  type DaemonStatus,
   findLastGood,
   writeCredentials,
   writeDaemonStatus,
@@ -74,27 +76,15 @@ async function runDaemon(
     log,
   })
   const client = createServerClient(access)
+  const { publicKey } = credentials
   const lastGood = await findLastGood(paths)
-  let mayPublish = lastGood?.mayPublish
-  const configuration = createConfigurationReader({
-    client,
-    publicKey: credentials.publicKey,
-    lastGood,
-    now,
-    random,
-    save(config) {
-      // The server takes away what was published together with the right, and does not bring it back by itself.
-      if (config.mayPublish !== mayPublish) sources.sendAgain()
-      mayPublish = config.mayPublish
-      return writeLastGood(paths, config)
-    },
-  })
+  const save = createSaver(paths, lastGood, () => sources.sendAgain())
+  const configuration = createConfigurationReader({ client, publicKey, lastGood, now, random, save })
   const sources = createSources(readSources(context.environment, credentials), {
     send: client.publish,
     getNetworks: () => configuration.held.wanted?.gateway,
     onChange: () => daemon.wake(),
-    log,
-    random,
+    ...{ log, random },
   })
   const daemon = createDaemon({
     sources,
@@ -103,23 +93,44 @@ async function runDaemon(
     configuration,
     ...createMachine(context, paths, credentials),
     restartSocket: () => socket.restart(),
-    writeStatus: (status) => writeDaemonStatus(paths, status),
-    now,
-    random,
-    log,
+    ...{ now, random, log },
   })
   const onHint = () => {
     for (const part of [daemon, sources]) part.hint()
   }
   const socket = openServerSocket(access, { onOpen: sources.sendAgain, onHint, random })
-  const ended = new AbortController()
-  const signal = AbortSignal.any([context.signal, ended.signal])
   try {
-    await Promise.all([daemon.run(signal), sources.run(signal)])
+    await runTogether([daemon, sources], context.signal)
   } finally {
-    ended.abort()
     socket.close()
     roots.stop()
+  }
+}
+
+/** Until the signal, or until one of them fails: then the others end too. */
+async function runTogether(
+  parts: readonly { run(signal: AbortSignal): Promise<void> }[],
+  stop: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([stop, failed.signal])
+  try {
+    await Promise.all(parts.map((part) => part.run(signal)))
+  } finally {
+    failed.abort()
+  }
+}
+
+/**
+ * Stores what the server wants of the node. It takes away what was published together with the right, and does not
+ * bring it back by itself: then `publishAgain` does.
+ */
+function createSaver(paths: AgentPaths, lastGood: AgentConfig | undefined, publishAgain: () => void) {
+  let mayPublish = lastGood?.mayPublish
+  return (config: AgentConfig) => {
+    if (config.mayPublish !== mayPublish) publishAgain()
+    mayPublish = config.mayPublish
+    return writeLastGood(paths, config)
   }
 }
 
@@ -134,6 +145,7 @@ function createMachine({ exec, random }: Context, paths: AgentPaths, credentials
     isAnswering: (address: string) => isAnswering(address, ports, PROBE_PATIENCE),
     listAddresses,
     listNameServers,
+    writeStatus: (status: DaemonStatus) => writeDaemonStatus(paths, status),
   }
 }
 

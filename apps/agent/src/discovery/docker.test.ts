@@ -155,6 +155,9 @@ test.each([
   await until('the failure', () => failures.length > 0)
   expect(failures[0]).toContain(words)
   expect(offers).toEqual([])
+  expect(
+    docker.asked.filter((one) => !/^GET (\/version|\/v1\.47\/(events|containers\/json))$/.test(one)),
+  ).toEqual([])
   const before = docker.asked.length
   await new Promise((resolve) => setTimeout(resolve, 600))
   expect(docker.asked.length - before).toBeLessThan(15)

@@ -45,6 +45,7 @@ beforeEach(() => {
   ended = publisher.run(stop.signal)
 })
 afterEach(async () => {
+  vi.useRealTimers()
   stop.abort()
   await ended
 })
