@@ -16,7 +16,7 @@ const CHUNKS = [
   { name: 'form', test: /src.forms.(use-form-shell|TextField)\.tsx?$/ },
   {
     name: 'console',
-    test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.[\w-]+|ui.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,
+    test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,
   },
 ].map((chunk, index, { length }) => ({ ...chunk, priority: length - index }))
 

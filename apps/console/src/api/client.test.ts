@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { expect, test, vi } from 'vitest'
 import { ApiError } from './api-error.ts'
 import { createApi } from './client.ts'

@@ -1,5 +1,5 @@
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Endpoint } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
 import { keepPreviousData, type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useApi } from './context.ts'
 import type { Answer, CallInput, RawInput } from './types.ts'

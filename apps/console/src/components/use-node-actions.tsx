@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Node } from '@postern/contract/nodes'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Download, Power, Trash2 } from 'lucide-react'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { Node } from '@postern/contract/nodes'
 import { useQueryClient } from '@tanstack/react-query'
 import { keyOf, putNewer, useAnswer } from '../api/queries.ts'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { useMutation } from '@tanstack/react-query'
 import { useApi, useSession } from '../api/context.ts'
 

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import {
   type CreatedNode,
   type GatewayNetwork,
@@ -17,8 +17,9 @@ import { ListField } from '../ui/ListField.tsx'
 import { Pills } from '../ui/Select.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { CheckboxField, NumberField } from './bound-fields.tsx'
-import { RecordDialog, useTheirs } from './disputes.tsx'
+import { useTheirs } from './disputes.ts'
 import { NEW_NODE, nextRow, nodeValues, rowsForGateway } from './node-values.ts'
+import { RecordDialog } from './RecordDialog.tsx'
 import { ServiceDialog } from './ServiceDialog.tsx'
 import { TextField } from './TextField.tsx'
 import { useFormDialog } from './use-form-dialog.ts'

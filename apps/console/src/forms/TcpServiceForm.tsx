@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { type TcpService, TcpServiceForm as TcpServiceSchema } from '@postern/contract/services'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'

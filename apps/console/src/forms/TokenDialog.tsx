@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Node } from '@postern/contract/nodes'
 import type { CreatedPat } from '@postern/contract/pats'
 import { useQueryClient } from '@tanstack/react-query'

@@ -4,7 +4,7 @@ import { Field } from '../ui/Field.tsx'
 import { ListField } from '../ui/ListField.tsx'
 import { type Option, Select } from '../ui/Select.tsx'
 import { NumberInput } from '../ui/TextInput.tsx'
-import { useTheirs } from './disputes.tsx'
+import { useTheirs } from './disputes.ts'
 import { type Binding, type Labels, TextField, type TextFieldProps, useBoundField } from './TextField.tsx'
 
 export function NumberField<V extends FieldValues, T>({

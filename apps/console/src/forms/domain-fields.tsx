@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { Globe } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import {

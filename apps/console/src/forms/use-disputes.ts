@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form'
-import type { Disputes } from './disputes.tsx'
+import type { Disputes } from './disputes.ts'
 import { mergeEdits } from './merge-edits.ts'
 
 /** Lays what was typed over a newer record, and keeps of the fields that both changed what the other one made of them. */

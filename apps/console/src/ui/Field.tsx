@@ -1,5 +1,5 @@
 import { clsx } from 'clsx'
-import { CircleAlert, UserPen } from 'lucide-react'
+import { CircleAlert, Info } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { Button } from './Button.tsx'
 import './Field.css'
@@ -105,7 +105,7 @@ function TheirsNote({ id, theirs: { words, onTake } }: { id: string | undefined;
   return (
     <div className="theirs">
       <p id={id}>
-        <UserPen className="ic" />
+        <Info className="ic" />
         Changed meanwhile to <b>{words}</b>
       </p>
       <Button size="sm" aria-label={`Use theirs: ${words}`} onClick={onTake}>

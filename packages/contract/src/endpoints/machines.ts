@@ -1,12 +1,10 @@
 import { AgentConfig, RegisterKey } from '../agent.ts'
 import { StateAnswer, StateRequest } from '../desired-state.ts'
-import { EdgeList } from '../edge.ts'
-import { type Endpoint, look } from '../endpoint.ts'
+import type { Endpoint } from '../endpoint.ts'
 import { PublishAnswer, PublishForm } from '../publishing.ts'
 
 /** What edges and the agents of nodes call. */
 export const machines = {
-  listEdges: { method: 'GET', path: '/api/edges', noun: 'Edge', ...look, answer: EdgeList },
   edgeState: {
     method: 'POST',
     path: '/api/edge/state',

@@ -1,7 +1,8 @@
+import { EdgeList } from '../edge.ts'
 import { type Endpoint, look } from '../endpoint.ts'
 import { Overview, PublicHostCheck } from '../overview.ts'
 
-/** What the home page shows. */
+/** What the home page and the mark of the data plane show. */
 export const overview = {
   getOverview: { method: 'GET', path: '/api/overview', noun: 'Server', ...look, answer: Overview },
   /** Asks DNS, and the addresses that it names. */
@@ -12,4 +13,5 @@ export const overview = {
     ...look,
     answer: PublicHostCheck,
   },
+  listEdges: { method: 'GET', path: '/api/edges', noun: 'Edge', ...look, answer: EdgeList },
 } as const satisfies Record<string, Endpoint>

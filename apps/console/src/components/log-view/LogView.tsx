@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
 import type { ServiceType } from '@postern/contract/services'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
 import type { ServiceType } from '@postern/contract/services'
 import { Suspense, useState } from 'react'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Found } from '@postern/contract/find'
 import { ServiceType } from '@postern/contract/services'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { titleOfSource } from '@postern/contract/publishing'
 import type { Service } from '@postern/contract/services'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { Node } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'

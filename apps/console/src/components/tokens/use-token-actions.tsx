@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Page } from '@postern/contract/lists'
 import type { Pat } from '@postern/contract/pats'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'

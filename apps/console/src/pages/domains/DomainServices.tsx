@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { ServiceType } from '@postern/contract/services'
 import { Link } from 'react-router'

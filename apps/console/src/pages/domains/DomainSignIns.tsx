@@ -1,5 +1,5 @@
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Domain, SignInOutcome, SignInRecord } from '@postern/contract/domains'
-import { endpoints } from '@postern/contract/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { useQueryClient } from '@tanstack/react-query'
 import { UserX } from 'lucide-react'

@@ -1,5 +1,5 @@
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Domain } from '@postern/contract/domains'
-import { endpoints } from '@postern/contract/endpoints'
 import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { Lock, Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { ProviderCheck } from '@postern/contract/trials'
 import { BookOpen, RotateCw } from 'lucide-react'
 import { errorMessage } from '../../api/api-error.ts'

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Trial, TrialAccount } from '@postern/contract/trials'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowUpRight } from 'lucide-react'

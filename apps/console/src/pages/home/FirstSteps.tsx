@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { Overview, PublicHostCheck } from '@postern/contract/overview'
 import { CircleCheck, CircleDashed, Plus, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -29,7 +29,7 @@ export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onC
             Create your first node
           </Button>
         </Step>
-        <Step done={nodes.online > 0} title="Connect it">
+        <Step done={nodes.online + nodes.idle + nodes.offline > 0} title="Connect it">
           On that machine, run the commands that you saw when you created the node, as root. If they are gone,
           add an access token on <Link to={urls.nodes()}>its page</Link>.
         </Step>

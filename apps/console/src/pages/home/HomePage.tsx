@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { ArrowUpRight, Plus, RotateCw } from 'lucide-react'
 import { Suspense, useState } from 'react'

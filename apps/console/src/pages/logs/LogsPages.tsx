@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { type Service, ServiceType } from '@postern/contract/services'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'

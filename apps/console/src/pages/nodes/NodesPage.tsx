@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/console-endpoints'
 import { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
 import { ArrowLeftRight, Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
