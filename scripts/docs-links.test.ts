@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { serverUrls } from '../apps/console/src/util/urls.ts'
+import { readDocs } from '../apps/server/docs/library.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const pagesIn = (dir: string) =>
@@ -34,4 +36,17 @@ test('each decision has a number of its own, in its name and in its title', () =
   expect(new Set(numbers).size).toBe(files.length)
   for (const name of files)
     expect(readFileSync(join(ROOT, 'docs/decisions', name), 'utf8')).toMatch(`# ${name.slice(0, 4)}: `)
+})
+
+test('each link of the console to the documentation leads to a page and a place on it', () => {
+  const { docs, whatToDo, installer, root, ...pages } = serverUrls
+  const helped = (['failed', 'unanswered', 'node-offline'] as const).map(whatToDo)
+  const library = readDocs(ROOT).pages
+  const dead = [...Object.values(pages).map((url) => url()), ...helped].filter((url) => {
+    const [, page = '', anchor] = /^\/docs\/([a-z-]+)(?:#([a-z0-9-]+))?$/.exec(url) ?? []
+    const html = library.get(page)?.html
+    return html === undefined || (anchor !== undefined && !html.includes(` id="${anchor}"`))
+  })
+  expect(dead).toEqual([])
+  expect([docs(), root(), installer('')]).toEqual(['/docs', '/install/root.crt', '/install/agent.sh'])
 })
