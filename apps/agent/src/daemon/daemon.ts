@@ -143,23 +143,20 @@ function createKeeper(options: DaemonOptions) {
   }
 }
 
-/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
-export function createDaemon(options: DaemonOptions) {
-  const { configuration, dns, now, log } = options
-  const { held } = configuration
-  const keeper = createKeeper(options)
-  let wake: () => void = () => undefined
+/** Keeps what `postern status` shows, and logs what a person should read. @param notes of the tunnel */
+function createReporter(options: DaemonOptions, notes: () => readonly string[]) {
+  const { held } = options.configuration
   let status: DaemonStatus | undefined
 
-  async function publish({ state, outcome, problem }: View): Promise<void> {
+  return async function publish({ state, outcome, problem }: View): Promise<void> {
     const { wanted, serverReachable } = held
-    const notes = [...keeper.notes(), ...options.sources.problems()]
+    const all = [...notes(), ...options.sources.problems()]
     const next: DaemonStatus = {
       version: options.version,
       state,
       outcome,
       problem,
-      notes: held.problem === null || held.problem === problem ? notes : [...notes, held.problem],
+      notes: held.problem === null || held.problem === problem ? all : [...all, held.problem],
       node: wanted ? { id: wanted.node.id, name: wanted.node.name } : null,
       addresses: wanted?.addresses ?? [],
       edgeAddress: wanted?.edgeAddress ?? null,
@@ -168,10 +165,18 @@ export function createDaemon(options: DaemonOptions) {
     }
     if (JSON.stringify(next) === JSON.stringify(status)) return
     if (next.state !== status?.state || next.problem !== status.problem)
-      log(next.problem ? `${state}: ${next.problem}` : state)
+      options.log(next.problem ? `${state}: ${next.problem}` : state)
     status = next
     await options.writeStatus(next)
   }
+}
+
+/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
+export function createDaemon(options: DaemonOptions) {
+  const { configuration, dns, now, log } = options
+  const keeper = createKeeper(options)
+  const publish = createReporter(options, keeper.notes)
+  let wake: () => void = () => undefined
 
   async function round(): Promise<AgentState> {
     await configuration.readWhenDue()

@@ -18,8 +18,7 @@ const HOUR = 3_600_000
 export async function startOrders(context: Context): Promise<void> {
   const http = createAcmeHttp(context.config.settings.POSTERN_ACME_CA_FILE)
   const accounts = createAccounts(context, http)
-  const running: Running = new Map()
-  const ends = new Set<Promise<void>>()
+  const turns = createTurns(context, accounts, () => poke())
   let timer: NodeJS.Timeout | undefined
   let pass: Promise<void> | undefined
   let asking: Promise<void> | undefined
@@ -39,10 +38,10 @@ export async function startOrders(context: Context): Promise<void> {
     try {
       while (isStale && !isClosed) {
         isStale = false
-        await endUnwanted(context, running)
+        await endUnwanted(context, turns.running)
         await queueDue(context)
         const intake = await readIntake(context)
-        for (const row of await listNext(context, running, intake)) begin(row, intake)
+        for (const row of await listNext(context, turns.running, intake)) turns.begin(row, intake)
         if (intake.kind !== 'paused') askInfo()
         await sleep()
       }
@@ -73,17 +72,37 @@ export async function startOrders(context: Context): Promise<void> {
     if (!isClosed) timer = setTimeout(poke, Math.min(Math.max(wait, 50), HOUR)).unref()
   }
 
-  function begin(next: Next, intake: Intake): void {
-    const controller = new AbortController()
-    const turn: Turn = { ...next, controller, isTrying: intake.kind === 'trying' }
-    running.set(next.row.id, turn)
-    const end = endSafely(takeTurn(context, accounts, turn, poke), controller.signal).finally(() => {
-      running.delete(next.row.id)
-      ends.delete(end)
-      poke()
-    })
-    ends.add(end)
-  }
+  await startAnew(context)
+  await forgetLeft(context)
+  const stop = context.bus.listen((hint) => {
+    if (hint.kind === 'changed' && hint.touched.domains?.length) poke()
+  })
+  context.onDispose(async () => {
+    isClosed = true
+    stop()
+    clearTimeout(timer)
+    const ended = turns.end()
+    http.close()
+    await pass
+    await asking
+    await ended
+    // One that the last pass began.
+    await turns.end()
+  })
+  poke()
+}
+
+interface Turns {
+  readonly running: Running
+  begin(next: Next, intake: Intake): void
+  /** Stops all. @returns once each has kept how far it came */
+  end(): Promise<unknown>
+}
+
+/** The orders under way. @param poke says that one has got on or ended */
+function createTurns(context: Context, accounts: Accounts, poke: () => void): Turns {
+  const running: Running = new Map()
+  const ends = new Set<Promise<void>>()
 
   /** What fails without an end that could be kept is not tried again at once. */
   async function endSafely(turn: Promise<void>, signal: AbortSignal): Promise<void> {
@@ -95,22 +114,24 @@ export async function startOrders(context: Context): Promise<void> {
     }
   }
 
-  await startAnew(context)
-  await forgetLeft(context)
-  const stop = context.bus.listen((hint) => {
-    if (hint.kind === 'changed' && hint.touched.domains?.length) poke()
-  })
-  context.onDispose(async () => {
-    isClosed = true
-    stop()
-    clearTimeout(timer)
-    for (const { controller } of running.values()) controller.abort(new StoppedError())
-    http.close()
-    await pass
-    await asking
-    await Promise.all(ends)
-  })
-  poke()
+  return {
+    running,
+    begin(next, intake) {
+      const controller = new AbortController()
+      const turn: Turn = { ...next, controller, isTrying: intake.kind === 'trying' }
+      running.set(next.row.id, turn)
+      const end = endSafely(takeTurn(context, accounts, turn, poke), controller.signal).finally(() => {
+        running.delete(next.row.id)
+        ends.delete(end)
+        poke()
+      })
+      ends.add(end)
+    },
+    end() {
+      for (const { controller } of running.values()) controller.abort(new StoppedError())
+      return Promise.all(ends)
+    },
+  }
 }
 
 /** The server stops: the order goes on with its next start. */
