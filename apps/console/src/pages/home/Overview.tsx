@@ -139,7 +139,7 @@ function Attention({ lost, troubled, ending }: AttentionProps) {
           {lost.map(({ id, name, lastSeen, services }) => (
             <Line
               key={`node ${id}`}
-              tone="bad"
+              {...(services > 0 && { tone: 'bad' })}
               to={urls.node(id)}
               name={name}
               text={
