@@ -9,7 +9,7 @@ import { handOver } from './bootstrap/hand-over.mjs'
 import { installNpmPackages } from './bootstrap/npm-packages.mjs'
 import { takeFromEnvironment } from './bootstrap/own-environment.mjs'
 import { ROOT, StepError } from './bootstrap/step.mjs'
-import { installSystemPackages } from './bootstrap/system-packages.mjs'
+import { installSystemPackages, sayWhichUpdatesWait } from './bootstrap/system-packages.mjs'
 
 /**
  * What each verb needs: sets of system programs, whether to build our programs, and whether it gets the
@@ -42,6 +42,7 @@ async function main() {
   const down = verb === 'start' && rest.includes('--down')
   mkdirSync(join(ROOT, '.postern'), { recursive: true })
   if (!down) await installSystemPackages(needs.programs)
+  if (verb === 'start' && !down) await sayWhichUpdatesWait()
   await installNpmPackages()
   if (needs.build && !down) await buildWhatIsStale()
   if (down)

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { withoutStartingServices } from './quiet-services.mjs'
+import { describeSecurityUpdates, findSecurityUpdates, refreshPackageLists } from './security-updates.mjs'
 import { attempt, reasonIn, StepError, say } from './step.mjs'
 
 /** For each set, programs, or files of libraries, and the Debian packages that provide them. */
@@ -115,12 +116,12 @@ const APT = { DEBIAN_FRONTEND: 'noninteractive', PATH }
 
 async function aptInstall(packages) {
   const args = ['-o', 'DPkg::Lock::Timeout=60', '-o', 'Acquire::Retries=2', 'install', '-y']
-  const install = () =>
-    attempt('apt-get', [...args, '--no-install-recommends', ...packages], { seconds: 300, env: APT })
-  if ((await install()) === undefined) return
-  // The usual reason is empty or old package lists, so fetch them only then.
-  const update = await attempt('apt-get', ['-o', 'Acquire::Retries=2', 'update'], { seconds: 120, env: APT })
-  const failure = await install()
+  // Old lists name versions with known holes, or ones that no mirror has any more.
+  const update = await refreshPackageLists(APT)
+  const failure = await attempt('apt-get', [...args, '--no-install-recommends', ...packages], {
+    seconds: 300,
+    env: APT,
+  })
   if (failure === undefined) return
   const because = reasonIn(update ?? failure)
   throw new StepError(
@@ -128,12 +129,23 @@ async function aptInstall(packages) {
   )
 }
 
+function mayUseApt() {
+  return process.platform === 'linux' && process.getuid() === 0 && isDebian()
+}
+
+/** Says which security updates wait. It installs none: the machine's owner may have reasons to wait. */
+export async function sayWhichUpdatesWait() {
+  if (!mayUseApt()) return
+  const line = describeSecurityUpdates(await findSecurityUpdates(APT))
+  if (line) say(line)
+}
+
 /**
  * Installs what is missing, as root on Debian or Ubuntu. Elsewhere it does nothing: `npm start` then says what is
  * missing, and the tests fail.
  */
 export async function installSystemPackages(sets) {
-  if (sets.length === 0 || process.platform !== 'linux' || process.getuid() !== 0 || !isDebian()) return
+  if (sets.length === 0 || !mayUseApt()) return
   const packages = await missingPackages(sets)
   if (packages.length === 0) return
   say(`Installing the system packages ${packages.join(', ')} …`)
