@@ -21,7 +21,10 @@ export async function runTool(
 ): Promise<RunResult> {
   const result = await tryTool(exec, tool, args, options)
   if (result) return result
-  throw new AgentError('tools-missing', `${tool} is missing. Install it: apt-get install ${PACKAGES[tool]}`)
+  throw new AgentError(
+    'tools-missing',
+    `${tool} is missing. Install it: apt-get install --no-install-recommends ${PACKAGES[tool]}`,
+  )
 }
 
 /** Runs a tool that a machine may lack; one that takes too long has failed. @returns undefined when it is missing */

@@ -66,7 +66,7 @@ async function createLink(exec: Exec, name: string): Promise<void> {
   if (!userspace)
     throw new AgentError(
       'tools-missing',
-      "This machine's kernel has no WireGuard. Install the userspace version: apt-get install wireguard-go",
+      "This machine's kernel has no WireGuard. Install the userspace version: apt-get install --no-install-recommends wireguard-go",
     )
   if (userspace.code !== 0)
     throw new AgentError(

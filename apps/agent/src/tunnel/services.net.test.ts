@@ -239,7 +239,7 @@ test('without nft, or where the kernel takes no such table, the plain way stays 
   const missing = withNft(() => Promise.reject(new ProgramMissingError('nft')))
   const old = withNft(async () => ({ code: 1, stdout: '', stderr: 'Could not process rule\n' }))
   for (const [broken, why] of [
-    [missing, 'nft is missing. Install it: apt-get install nftables'],
+    [missing, 'nft is missing. Install it: apt-get install --no-install-recommends nftables'],
     [old, 'nft: Could not process rule'],
   ] as const) {
     expect(await createServices(broken, TUNNEL).apply(wanting(PUBLISHED))).toEqual([`${note}: ${why}`])

@@ -46,7 +46,7 @@ choose() {
     *) machine=$(uname -m) sum= ;;
   esac
   file=postern-$machine.gz
-  [ "$sum" ] || fail "Node.js 18 or later is missing here, and the server has no agent with Node.js inside for $machine. Install Node.js, then run the same line again."
+  [ "$sum" ] || fail "Node.js 18 or later is missing here, and the server has no agent with Node.js inside for $machine. Install Node.js here (apt install --no-install-recommends nodejs, where that is 18 or later), or run npm run package in the server's clone and start it again. Then copy the line from the console again."
 }
 
 fetch() {
