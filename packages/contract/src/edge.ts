@@ -54,7 +54,7 @@ export type EdgeReport = z.infer<typeof EdgeReport>
 /** One peer as the tunnel shows it. Counters are bytes as the server sees them: `rx` came from the node. */
 export const PeerFigures = z.object({
   nodeId: z.number(),
-  /** ms since the epoch; null: never. */
+  /** ms since the epoch; null: none since the tunnel was made. */
   latestHandshake: z.nullable(z.number()),
   rx: z.number(),
   tx: z.number(),

@@ -80,3 +80,29 @@ test('only what is new is told, and a vanished node is told once', async () => {
   expect(hints.slice(2)).toEqual([{ kind: 'figures', nodes: [2], turned: [2] }])
   await end()
 })
+
+test('a tunnel that begins anew makes no node one that has never connected, nor does a restart', async () => {
+  const gone = { ...peer(2, null, false), rx: 0, tx: 0, clientIp: null }
+  const first = await start(() => 10)
+  first.live.update([peer(2, 7)])
+  first.live.update([gone])
+  expect(first.live.find(2)).toEqual(peer(2, 7, false))
+  await first.end()
+  const second = await start(() => 200_000)
+  second.live.update([gone])
+  expect(second.live.find(2)).toEqual(peer(2, 7, false))
+  expect(statusOf(true, second.live.find(2), 200_000)).toBe('offline')
+  second.live.update([{ ...peer(2, 199_000), rx: 1 }])
+  expect(second.live.find(2)).toEqual({ ...peer(2, 199_000), rx: 1 })
+  await second.end()
+})
+
+test('a node that is connected again is not online before the tunnel shows it', async () => {
+  const { live, end } = await start(() => 10)
+  live.update([peer(2, 7)])
+  live.doubt(2)
+  expect(statusOf(true, live.find(2), 10)).toBe('idle')
+  live.doubt(3)
+  expect(live.find(3)).toBeUndefined()
+  await end()
+})

@@ -16,6 +16,8 @@ export interface LiveFigures {
   find(nodeId: number): PeerFigures | undefined
   /** Takes what an edge observed, and hints at the nodes with new figures. */
   update(peers: readonly PeerFigures[]): void
+  /** What was seen of a node before it was connected again says nothing of now. */
+  doubt(nodeId: number): void
   /** Forgets a deleted node, for good. */
   remove(nodeId: number): void
   /** Hints at nodes whose last handshake has just become too old: time alone changes their status. */
@@ -61,8 +63,15 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   const expiring = setInterval(expire, EXPIRE_EVERY_MS).unref()
   return {
     find: (nodeId) => figures.get(nodeId),
+    doubt(nodeId) {
+      const before = figures.get(nodeId)
+      if (before) figures.set(nodeId, { ...before, reachable: false })
+    },
     update(peers) {
-      const fresh = peers.filter((peer) => !gone.has(peer.nodeId) && !isSame(figures.get(peer.nodeId), peer))
+      const known = peers.filter(({ nodeId }) => !gone.has(nodeId))
+      const fresh = known
+        .map((peer) => withPast(peer, figures.get(peer.nodeId)))
+        .filter((peer) => !isSame(figures.get(peer.nodeId), peer))
       const turned = fresh.filter((peer) => isOther(figures.get(peer.nodeId), peer))
       for (const peer of fresh) {
         figures.set(peer.nodeId, peer)
@@ -82,6 +91,12 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
       await save()
     },
   }
+}
+
+/** A tunnel that began anew knows of no handshake before: what was seen in the one before it stays true. */
+function withPast(peer: PeerFigures, before: PeerFigures | undefined): PeerFigures {
+  if (peer.latestHandshake !== null || !before) return peer
+  return { ...before, clientIp: peer.clientIp ?? before.clientIp, reachable: false }
 }
 
 const idOf = ({ nodeId }: PeerFigures): number => nodeId

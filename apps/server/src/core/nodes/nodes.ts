@@ -98,9 +98,10 @@ export async function setNodeEnabled(
   id: number,
   enabled: boolean,
 ): Promise<Node> {
-  await changeNode(context, actor, id, enabled ? 'connected' : 'disconnected', async () => ({
-    enabled: flag(enabled),
-  }))
+  await changeNode(context, actor, id, enabled ? 'connected' : 'disconnected', async (_tx, row) => {
+    if (enabled && row.enabled === 0) context.live.doubt(id)
+    return { enabled: flag(enabled) }
+  })
   return await getNode(context, id)
 }
 
