@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { hashOf } from './build.mjs'
 import { isInstalled } from './npm-packages.mjs'
-import { reasonIn } from './step.mjs'
+import { attempt, reasonIn } from './step.mjs'
 import { hasProgram } from './system-packages.mjs'
 
 const dir = mkdtempSync(join(tmpdir(), 'bootstrap-'))
@@ -54,6 +54,13 @@ test('the reason of a failure is the last line that names one', () => {
   expect(reasonIn(log)).toBe('E: Unable to locate package haproxx')
   expect(reasonIn('only this\n\n')).toBe('only this')
   expect(reasonIn('')).toBe('no output')
+})
+
+test('a program that the kernel kills ran out of memory, and one that we end took too long', async () => {
+  const killed = await attempt('sh', ['-c', 'echo working; kill -KILL $$'], { seconds: 20 })
+  expect(reasonIn(killed ?? '')).toContain('memory ran out')
+  const slow = await attempt('sleep', ['60'], { seconds: 0.2 })
+  expect(reasonIn(slow ?? '')).toBe('failed: it took longer than 0.2 s')
 })
 
 test('a program is found by its executable file', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -25,6 +25,7 @@ export function reasonIn(log) {
  * succeeded. Ends a program that takes longer than `seconds`; that counts as failed.
  */
 export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
+  mkdirSync(dirname(LOG), { recursive: true })
   const log = openSync(LOG, 'w')
   const child = spawn(program, args, {
     cwd,
@@ -38,9 +39,17 @@ export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
     child.on('error', (error) => resolve(error.message))
     child.on('exit', (code, signal) => {
       if (code === 0) return resolve(undefined)
-      resolve(`${readFileSync(LOG, 'utf8')}\n${signal ? `ended after ${seconds} s` : ''}`)
+      resolve(`${readFileSync(LOG, 'utf8')}\n${signal ? reasonOfSignal(signal, seconds) : ''}`)
     })
   })
+}
+
+/** We end a program that takes too long by SIGTERM; the kernel takes SIGKILL when memory runs out. */
+export function reasonOfSignal(signal, seconds) {
+  if (signal === 'SIGTERM') return `failed: it took longer than ${seconds} s`
+  if (signal === 'SIGKILL')
+    return 'failed: it was killed (SIGKILL), most likely because memory ran out: the build needs 768 MB'
+  return `failed: ${signal} ended it`
 }
 
 /** Like attempt, but a failure is an error that says which step, why, and where the rest is. */

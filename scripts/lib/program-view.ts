@@ -51,11 +51,33 @@ async function canRead(enter: string[], root: string): Promise<boolean> {
   return (await runArgv([...enter, 'test', ...both])).code === 0
 }
 
-/** Waits until `unshare` has become the program that holds the namespace. @returns the namespace's path */
-async function untilEntered({ pid }: ChildProcess): Promise<string> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'cat') return `/proc/${pid}/ns/mnt`
-    await sleep(10)
+/**
+ * Waits until `unshare` has become the program that holds the namespace.
+ * @returns the namespace's path
+ * @throws Error with what unshare said when it made none
+ */
+export async function untilEntered(holder: ChildProcess): Promise<string> {
+  let complaint = ''
+  const note = (chunk: Buffer) => {
+    complaint = (complaint + chunk).slice(0, 1000)
   }
-  throw new Error('unshare did not make a namespace')
+  holder.stderr?.on('data', note)
+  try {
+    for (let tries = 0; tries < 200 && holder.exitCode === null; tries++) {
+      if (programOf(holder.pid) === 'cat') return `/proc/${holder.pid}/ns/mnt`
+      await sleep(10)
+    }
+  } finally {
+    holder.stderr?.destroy()
+  }
+  throw new Error(complaint.trim() || 'unshare did not make a namespace')
+}
+
+function programOf(pid: number | undefined): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    // It has just ended; its exit code follows.
+    return undefined
+  }
 }

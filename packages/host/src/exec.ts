@@ -224,10 +224,10 @@ export function launch(argv: readonly string[], { env, cwd }: LaunchOptions): Ch
   return spawn(program, args, { env, cwd, detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
 }
 
-/** Starts a program that waits for the end of its input, and so ends with this one. */
+/** Starts a program that waits for the end of its input, and so ends with this one. Its standard error is a pipe. */
 export function launchHolder(argv: readonly string[]): ChildProcess {
   const [program = '', ...args] = argv
-  return spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  return spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], detached: true })
 }
 
 /** Runs a program whose output is for the person at the terminal. @returns its exit code; 1 after the time limit */
