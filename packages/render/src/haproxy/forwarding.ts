@@ -1,3 +1,4 @@
+import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS } from './maps/routes.ts'
 import type { HaproxyOptions } from './options.ts'
@@ -33,7 +34,10 @@ export function renderCuts(): string {
   return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
   acl is_https var(txn.flags) -m sub ${FLAGS.https}
   acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'
+  # The second half of the console's sessions is the server's to read, and nobody else's.
+  http-request set-var(txn.half) req.fhdr(${SESSION_KEY_HEADER}) if is_console !is_plain
   http-request del-header ${CUT} -m reg unless is_plain
+  http-request set-header ${SESSION_KEY_HEADER} %[var(txn.half)] if { var(txn.half) -m found }
 ${renderHopByHop()}
 ${renderDestination()}
   http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}' }

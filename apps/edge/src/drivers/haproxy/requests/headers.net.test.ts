@@ -77,6 +77,8 @@ describe('of what a visitor says of itself nothing passes', () => {
     'X-Auth-User',
     'X-Auth-Request-Email',
     'X-Auth-Request-Access-Token',
+    'X-Postern-Key',
+    'X-Postern-Identity',
   ]
   /** What PHP, CGI, WSGI and lighttpd make one variable of. */
   const spellings = (name: string) =>

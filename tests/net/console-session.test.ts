@@ -1,0 +1,98 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { visit } from '@postern/testkit/visitor'
+import { type Browser, chromium } from 'playwright'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { label } from '../e2e/harness.ts'
+
+const CONSOLE = 'https://203.0.113.1'
+const [KEY, OTHER] = ['00112233'.repeat(8), '44556677'.repeat(8)]
+
+let lab: Lab
+let installation: Installation
+let browser: Browser
+
+beforeAll(async () => {
+  lab = await startLab()
+  installation = await startInstallation(lab)
+  const wrapper = `${installation.dataDir}/chromium`
+  writeFileSync(wrapper, `#!/bin/sh\nexec ${lab.visitor.argv('/usr/bin/chromium').join(' ')} "$@"\n`)
+  chmodSync(wrapper, 0o755)
+  browser = await chromium.launch({ executablePath: wrapper, args: ['--no-sandbox', '--disable-gpu'] })
+})
+afterAll(async () => {
+  await browser?.close()
+  await installation?.close()
+  await lab?.close()
+})
+
+const headerArgs = (headers: Record<string, string>) =>
+  Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+
+/** @returns the status that a visitor's host gets who shows this */
+async function ask(headers: Record<string, string>, path = '/api/auth/me'): Promise<number> {
+  return (await visit(lab.visitor, CONSOLE + path, { args: headerArgs(headers) })).status
+}
+
+async function signIn(headers: Record<string, string>): Promise<string> {
+  const { POSTERN_ADMIN_PASSWORD: password } = installation.env
+  const body = ['--json', JSON.stringify({ username: 'admin', password })]
+  const answer = await visit(lab.visitor, `${CONSOLE}/api/auth/login`, {
+    args: [...body, ...headerArgs(headers)],
+  })
+  expect(answer.status).toBe(200)
+  return JSON.parse(answer.body).token
+}
+
+/** Every way in which a token alone could be shown. */
+async function expectOneHalfIsNothing(token: string): Promise<void> {
+  const carriers: Record<string, string>[] = [
+    { authorization: `Bearer ${token}` },
+    { cookie: `token=${token}` },
+  ]
+  for (const carrier of carriers) {
+    expect(await ask(carrier)).toBe(401)
+    expect(await ask({ ...carrier, [SESSION_KEY_HEADER]: OTHER })).toBe(401)
+    expect(await ask(carrier, '/api/nodes')).toBe(401)
+    expect(await ask(carrier, `/api/nodes/stream?token=${token}`)).toBe(401)
+  }
+}
+
+describe('at the public address', () => {
+  test.each(['--http1.1', '--http2'])('a sign-in with a key makes a bound session (%s)', async (version) => {
+    const token = await signIn({ [SESSION_KEY_HEADER]: KEY })
+    await expectOneHalfIsNothing(token)
+    const both = [version, ...headerArgs({ authorization: `Bearer ${token}`, [SESSION_KEY_HEADER]: KEY })]
+    const written = await visit(lab.visitor, `${CONSOLE}/api/nodes`, {
+      args: [...both, '--json', JSON.stringify({ name: `over ${version.slice(2)}` })],
+    })
+    expect(written.status).toBe(201)
+    expect((await visit(lab.visitor, `${CONSOLE}/api/auth/me`, { args: both })).status).toBe(200)
+  })
+
+  test('a client without a key has a session that takes none', async () => {
+    const authorization = `Bearer ${await signIn({})}`
+    expect(await ask({ authorization })).toBe(200)
+    expect(await ask({ authorization, [SESSION_KEY_HEADER]: KEY })).toBe(401)
+  })
+
+  test('what a browser keeps of a sign-in in its cookie opens nothing', async () => {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    const page = await context.newPage()
+    page.setDefaultTimeout(30_000)
+    await page.goto(`${CONSOLE}/nodes`)
+    await page.getByLabel(label('Username')).fill('admin')
+    await page.getByLabel(label('Password')).fill(installation.env.POSTERN_ADMIN_PASSWORD ?? '')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Client / Nodes', exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Client / Nodes', exact: true }).waitFor()
+    const cookies = await context.cookies(CONSOLE)
+    const token = cookies.find(({ name }) => name === 'token')?.value ?? ''
+    expect(token).toMatch(/^pts_/)
+    await expectOneHalfIsNothing(token)
+    await context.close()
+  })
+})
