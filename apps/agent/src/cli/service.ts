@@ -5,6 +5,7 @@ import { findHolder, isAlive, releaseLock } from '@postern/host/lock'
 import { type AgentPaths, DEFAULT_CONFIG_DIR } from '../config.ts'
 import { AgentError } from '../errors.ts'
 import type { Context } from './command.ts'
+import { renderConfinement } from './confinement.ts'
 
 const UNIT_DIR = '/etc/systemd/system'
 const STOP_WITHIN = 10_000
@@ -58,14 +59,29 @@ function unitName(paths: AgentPaths, name: string): string {
 
 async function startUnit(context: Context, paths: AgentPaths, name: string): Promise<void> {
   const unit = unitName(paths, name)
-  await writeFile(`${UNIT_DIR}/${unit}`, renderUnit(commandLine(context, paths)), { mode: 0o644 })
-  await systemctl(context, 'daemon-reload')
+  const command = commandLine(context, paths)
+  await writeUnit(context, unit, renderUnit(command, paths))
   await systemctl(context, 'enable', unit)
+  const { code } = await context.exec.run('systemctl', ['restart', unit], { timeoutMs: 30_000 })
+  if (code === 0) return
+  // Some containers let systemd confine nothing. There a node without the confinement is better than none.
+  await writeUnit(context, unit, renderUnit(command, undefined))
   await systemctl(context, 'restart', unit)
 }
 
-/** Stopping the unit ends only the main process: a userspace tunnel that it started keeps carrying traffic. */
-export function renderUnit(command: readonly string[]): string {
+async function writeUnit(context: Context, unit: string, text: string): Promise<void> {
+  await writeFile(`${UNIT_DIR}/${unit}`, text, { mode: 0o644 })
+  await systemctl(context, 'daemon-reload')
+}
+
+/**
+ * Stopping the unit ends only the main process: a userspace tunnel that it started keeps carrying traffic.
+ * @param paths what a confined agent may write; undefined: it is not confined
+ */
+export function renderUnit(
+  command: readonly string[],
+  paths: Pick<AgentPaths, 'configDir'> | undefined,
+): string {
   return [
     '[Unit]',
     'Description=Postern agent: keeps this machine connected to the tunnel',
@@ -73,6 +89,8 @@ export function renderUnit(command: readonly string[]): string {
     'After=network-online.target',
     '',
     '[Service]',
+    // The start has failed when systemd cannot run the program.
+    'Type=exec',
     `ExecStart=${command.map(quote).join(' ')}`,
     'Restart=always',
     'RestartSec=2',
@@ -80,6 +98,7 @@ export function renderUnit(command: readonly string[]): string {
     'UMask=0077',
     'LimitCORE=0',
     'NoNewPrivileges=yes',
+    ...(paths ? renderConfinement(paths) : []),
     '',
     '[Install]',
     'WantedBy=multi-user.target',
