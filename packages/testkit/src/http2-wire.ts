@@ -6,9 +6,9 @@ export type Field = readonly [name: string, value: string]
 /** The status of the answer, or how the request ended without one. */
 export type Http2Outcome = number | 'reset' | 'closed' | 'silent'
 
-const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7 } as const
-const FLAG = { ack: 1, endStream: 1, endHeaders: 4 } as const
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+export const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7 } as const
+export const FLAG = { ack: 1, endStream: 1, endHeaders: 4 } as const
+export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 /**
  * One HTTP/2 request as frames of our own making, with no library in between that would refuse to send it.
@@ -68,7 +68,7 @@ function request(
 }
 
 /** Each field literally, without Huffman and without the table. */
-function encode(fields: readonly Field[]): string {
+export function encode(fields: readonly Field[]): string {
   return fields.map(([name, value]) => `\0${text(name)}${text(value)}`).join('')
 }
 
@@ -81,7 +81,7 @@ function text(value: string): string {
   return length + String.fromCharCode(more) + value
 }
 
-function frame(type: number, flags: number, stream: number, payload: string): Buffer {
+export function frame(type: number, flags: number, stream: number, payload: string): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
   head.writeUInt8(type, 3)
@@ -90,7 +90,7 @@ function frame(type: number, flags: number, stream: number, payload: string): Bu
   return Buffer.concat([head, Buffer.from(payload, 'latin1')])
 }
 
-function takeFrame(
+export function takeFrame(
   bytes: Buffer,
 ): { type: number; flags: number; payload: Buffer; rest: Buffer } | undefined {
   if (bytes.length < 9) return undefined
@@ -104,7 +104,7 @@ function takeFrame(
 const STATUSES = [200, 204, 206, 304, 400, 404, 500]
 
 /** HAProxy writes the status first: as an index, or as three digits after the index of its name. */
-function statusOf(block: Buffer): number {
+export function statusOf(block: Buffer): number {
   // It may begin with a change of the table's size.
   const at = block.findIndex((byte) => (byte & 0xe0) !== 0x20)
   const first = block[at] ?? 0

@@ -1,6 +1,7 @@
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
 import { renderBackends } from './backends.ts'
+import { renderBudgetTables, requestFiles } from './budgets.ts'
 import { renderCountsTable } from './counts.ts'
 import { renderDoor } from './door.ts'
 import { plainRoom, renderFrontends } from './frontends.ts'
@@ -30,6 +31,7 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
     renderPorts(options, paths),
     renderDrain(options),
     renderBackends(options),
+    renderBudgetTables(),
   ].join('\n')
 }
 
@@ -78,6 +80,8 @@ ${user}  maxconn ${allConnections(options)}
   # Heads of 30 kB pass, and larger ones up to here are answered by a page of ours.
   tune.bufsize 40960
   tune.http.maxhdr 256
+  # A page may ask for all of its files at once; what one source may have under way is counted.
+  tune.h2.max-concurrent-streams 100
   tune.maxrewrite 2048
   tune.ssl.default-dh-param 2048
   ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
@@ -98,10 +102,15 @@ ring logs
 `
 }
 
-/** HAProxy counts a visitor's connection again in each part of it. */
+/** Two open files each: for the edge, for looks at the server, and for those who are told that there is no room. */
+const RESERVE = 200
+
+/** HAProxy counts a visitor's connection again in each part of it, and has two open files for each. */
 function allConnections(options: HaproxyOptions): number {
   const ofPorts = options.ports.length > 0 ? options.portConnections + options.tlsPortConnections : 0
-  return 2 * options.maxConnections + plainRoom(options) + 2 * lanesOf(options) + DRAINS + ofPorts
+  const ofRequests = Math.ceil(requestFiles(options) / 2)
+  const inside = 2 * options.maxConnections + ofRequests + plainRoom(options) + 2 * lanesOf(options)
+  return inside + DRAINS + ofPorts + RESERVE
 }
 
 const OWN_ERRORS: PageName[] = [

@@ -1,4 +1,5 @@
 import { isIpv4 } from '@postern/net/ip'
+import { SERVICES_SHARE } from './budgets.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, type Lane, laneServer } from './options.ts'
 
@@ -19,8 +20,6 @@ const TOLD = 20
 const NETWORK_SHARE = 4
 /** Of the limits of each source, while more than half of all connections are taken. */
 const CROWDED_SHARE = 10
-/** Of all connections; the rest is kept for the console. */
-const SERVICES_SHARE = 0.8
 
 /**
  * @param room the connections that this frontend takes

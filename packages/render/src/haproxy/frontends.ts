@@ -1,4 +1,5 @@
 import { renderAnswers } from './answers.ts'
+import { boundRequests, consoleRequests, renderRequestBudget } from './budgets.ts'
 import { renderBinds, renderSourceLimit } from './door.ts'
 import { renderCuts } from './forwarding.ts'
 import { renderSource, UNIQUE_ID } from './lanes.ts'
@@ -57,10 +58,11 @@ ${renderSource()}
   http-request set-log-level silent
   unique-id-format ${UNIQUE_ID}
 ${renderMalformed()}
+${renderRequestBudget(options)}
 ${renderLookup(options, paths)}
 ${renderDirect(paths)}
 ${renderRouting(paths)}
-${renderRefusals(paths)}
+${renderRefusals(options, paths)}
 ${renderKeys(paths)}
 ${renderSignIn()}
 ${renderCuts()}
@@ -86,13 +88,25 @@ function redirectTarget(options: HaproxyOptions): string {
   return `https://%[var(txn.host)]${port}%[pathq]`
 }
 
-function renderRefusals(paths: HaproxyPaths): string {
+/** When there is no room, in words of `renderRequestBudget`. */
+function fullRooms(options: HaproxyOptions): string {
+  const isConsole = `{ var(txn.flags) -m sub ${FLAGS.console} }`
+  const bound = ['bound_http', 'bound_https'].map(
+    (name) => `is_bound !${isConsole} { be_conn(${name}) ge ${boundRequests(options)} }`,
+  )
+  const ofConsole = `${isConsole} { be_conn(safe_console) ge ${consoleRequests(options)} }`
+  return [`is_full !${isConsole}`, ...bound, ofConsole].join(' or ')
+}
+
+function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
   const refusal = (why: string, name: PageName, condition: string) =>
     renderRefusal(paths, why, name, condition)
   return [
     `  acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
+    refusal('requests', 'too-many-requests', 'is_many'),
+    refusal('full', 'full', fullRooms(options)),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),
     refusal('disabled', 'disabled', `{ var(txn.flags) -m sub ${FLAGS.disabled} }`),
     refusal('tunnel', 'tunnel-down', 'is_down'),

@@ -18,7 +18,7 @@ export const DRAINS = 100
  * In the frontend: which request this is, and whether it comes again.
  */
 export function renderLostNote(): string {
-  const asked = '!is_plain has_body !is_grpc'
+  const asked = '!is_plain has_body !is_grpc !is_bound'
   return `  acl is_risky req.fhdr(content-length) -m int gt ${SMALL_BODY}
   acl is_risky req.fhdr(transfer-encoding) -m found
   acl is_risky internal.htx.has_eom,not
@@ -29,8 +29,8 @@ export function renderLostNote(): string {
   acl is_lost var(txn.asked),table_gpc0(lost) gt 0
   http-request unset-var(txn.asked) if { var(txn.asked) -m found } !is_risky !is_lost
   acl is_followed var(txn.asked) -m found
-  http-request track-sc2 var(txn.asked) table lost if is_followed
-  http-request set-var(txn.refused) sc2_clr_gpc1 if is_followed`
+  http-request track-sc1 var(txn.asked) table lost if is_followed
+  http-request set-var(txn.refused) sc1_clr_gpc1 if is_followed`
 }
 
 /** In a lane: which page is this request's. */
@@ -47,7 +47,7 @@ export function renderLostArrival(paths: HaproxyPaths): string {
   const page = (name: PageName) =>
     `http-response return status ${pageStatus(name)} ${renderPageBody(paths.page(name))}`
   return `  acl is_read srv_name -m str drain
-  http-response set-var(txn.struck) sc2_clr_gpc0 if is_read
+  http-response set-var(txn.struck) sc1_clr_gpc0 if is_read
   ${page('unreachable')} if is_read { var(txn.refused) -m int gt 0 }
   ${page('bad-answer')} if is_read`
 }
@@ -109,7 +109,7 @@ function Follow:http_end()
 end
 
 function Follow:end_analyze(txn)
-  if not self.is_over and not (self.is_answered and self.arrives) then txn.f:sc2_inc_gpc0() end
+  if not self.is_over and not (self.is_answered and self.arrives) then txn.f:sc1_inc_gpc0() end
   self.is_over = true
   return filter.CONTINUE
 end

@@ -22,6 +22,11 @@ const PAGES = {
     title: 'Too many connections',
     text: 'Your network has too many connections open here. Close some, and try again in a moment.',
   },
+  'too-many-requests': {
+    status: 429,
+    title: 'Too many requests at once',
+    text: 'Your network has too many requests under way here. Wait until some have ended, and try again.',
+  },
   'too-large': {
     status: 431,
     title: 'This request is too large',
@@ -52,6 +57,11 @@ const PAGES = {
     status: 503,
     title: 'This service is switched off',
     text: 'It exists, but is not published at the moment.',
+  },
+  full: {
+    status: 503,
+    title: 'The server has no room left',
+    text: 'Too many visitors are here at the same time. Try again in a moment.',
   },
   unreachable: {
     status: 503,

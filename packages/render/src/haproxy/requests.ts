@@ -135,7 +135,7 @@ export function renderDirect(paths: HaproxyPaths): string {
   acl has_session query -m reg -i '${SESSION_PATTERN}'
   # Names, values and the address alone: a quick look that spares nearly all the exact one.
   acl is_long_head internal.htx.data gt ${QUITE_LARGE}
-  http-request set-var(txn.direct) bool(true) if is_open is_repeatable has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_down
+  http-request set-var(txn.direct) bool(true) if is_open is_repeatable has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_many !is_full !is_down
   acl is_direct var(txn.direct) -m found
   http-request set-log-level info if is_direct
 ${renderCount('if is_direct')}

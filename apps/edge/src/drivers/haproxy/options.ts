@@ -58,7 +58,7 @@ export interface HaproxyDriverOptions {
 /** For listeners, idle connections and the log. */
 const OTHER_FILES = 1000
 /** What a visitor's connection may take, as HAProxy counts it from the settings that are rendered. */
-const FILES_EACH = 5.3
+const FILES_EACH = 5.6
 /** The same of TCP services: as many again where TLS ends here, and over IPv6. */
 const PORT_FILES_EACH = 2.1
 /** Of the visitors of TCP services, those at least whose TLS may end here, or who may come over IPv6. */

@@ -32,6 +32,8 @@ export const REASONS: Readonly<Record<string, string>> = {
   disabled: 'the service is disabled',
   tunnel: 'the tunnel to the node is down',
   source: 'too many connections from this visitor',
+  requests: 'too many requests at once from this visitor',
+  full: 'the server has no room left',
   unresolved: 'the address of the service cannot be used',
   tls: 'TLS to the service could not be started',
   SC: 'the service refused the connection',

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Node } from '@postern/contract/nodes'
+import type { Running } from '@postern/testkit/exec'
+import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import type { Http2Crowd } from '@postern/testkit/programs/http2-crowd'
+import { until } from '@postern/testkit/until'
+import { openSocket, visit } from '@postern/testkit/visitor'
+import { expect } from 'vitest'
+
+const program = (name: string) =>
+  fileURLToPath(new URL(`../../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
+const [ECHO, WAITING] = [8080, 8081]
+export const [APP, SLOW] = ['app.example.com', 'slow.example.com']
+
+/** Addresses of the attackers: one over IPv4, and a hundred /64 of one /48. */
+export const IPV4 = ['198.51.100.7']
+export const NETWORK = Array.from({ length: 100 }, (_, index) => `2001:db8:bad:${index.toString(16)}::1`)
+
+/** An installation with a service that answers, one that never does, and hosts of visitors. */
+export interface BudgetLab {
+  lab: Lab
+  installation: Installation
+  /** An attack from the visitor's host, by its own addresses. */
+  attack(crowd: Omit<Http2Crowd, 'server' | 'host'> & { host?: string }): Running
+  /** What another visitor does meanwhile: each works, or this fails. */
+  othersAreServed(): Promise<void>
+  /** A browser's page with a hundred files: all of them arrive. */
+  hundredArrive(): Promise<void>
+  memory(): number
+  files(): number
+  close(): Promise<void>
+}
+
+export async function startBudgetLab(): Promise<BudgetLab> {
+  const lab = await startLab()
+  const installation = await startInstallation(lab)
+  const { api, dataDir } = installation
+  await startEcho(lab.server, `${dataDir}/upstreams`, ECHO)
+  const command = [process.execPath, program('waiting'), String(WAITING)]
+  await startListening(lab.server, command, `${dataDir}/upstreams`, 'waiting', WAITING)
+  // `call` has held it against the contract.
+  const nodes = (await api.call('GET', '/api/nodes')).json as Node[]
+  const local = nodes.find(({ isLocal }) => isLocal)?.id ?? 0
+  await api.publish(local, { name: 'app', domain: APP, backendHost: '127.0.0.1', backendPort: ECHO })
+  const slow = await api.publish(local, {
+    name: 'slow',
+    domain: SLOW,
+    backendHost: '127.0.0.1',
+    backendPort: WAITING,
+  })
+  await until('the services', async () => (await api.getService(slow)).state.phase === 'live')
+  await makeAttackers(lab)
+  let count = 0
+  const log = (name: string) => `${dataDir}/${name}-${count++}.log`
+  const status = (kind: string) => readFileSync(`/proc/${installation.haproxyPid()}/${kind}`, 'utf8')
+  const begin = (host: Host, crowd: Omit<Http2Crowd, 'server'>) => {
+    const isIpv6 = crowd.from.some((address) => address.includes(':'))
+    const whole = { server: isIpv6 ? '2001:db8::1' : lab.server.address, ...crowd }
+    const argv = [process.execPath, program('http2-crowd'), JSON.stringify(whole)]
+    return host.start(argv, { logFile: log('crowd') })
+  }
+  return {
+    lab,
+    installation,
+    attack: (crowd) => begin(lab.visitor, { host: SLOW, ...crowd }),
+    async hundredArrive() {
+      const from = [lab.site.address]
+      const page = begin(lab.site, { from, host: APP, connections: 1, streams: 100, path: '/' })
+      await until('a hundred answers', () => /\{"(\d+)":100\}/.test(page.output()))
+      expect(page.output()).toContain('{"200":100}')
+      await page.stop()
+    },
+    othersAreServed: () => visitAll(lab, log('socket')),
+    memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(status('status'))?.[1]),
+    files: () => Number(/^FDSize:\s+(\d+)/m.exec(status('status'))?.[1]),
+    async close() {
+      await installation.close()
+      await lab.close()
+    },
+  }
+}
+
+async function makeAttackers({ visitor, server }: Lab): Promise<void> {
+  const addresses = [...IPV4.map((address) => `${address}/32`), ...NETWORK.map((address) => `${address}/128`)]
+  const lines = addresses.map(
+    (address) => `address add ${address} dev lo${address.includes(':') ? ' nodad' : ''}`,
+  )
+  await visitor.must('sh', '-c', `printf '%s\\n' "$0" | ip -batch -`, lines.join('\n'))
+  await server.must('ip', 'route', 'add', '198.51.100.0/24', 'via', visitor.address)
+  await server.must('ip', '-6', 'route', 'add', '2001:db8:bad::/48', 'via', '2001:db8::100')
+}
+
+/** A visitor from an address of its own: GET, POST, a WebSocket, and signing in to the console. */
+async function visitAll(lab: Lab, logFile: string): Promise<void> {
+  const visitor = lab.site
+  const socket = openSocket(visitor, APP, logFile)
+  const url = `https://${APP}/`
+  const wait = ['-m', '8']
+  expect((await visit(visitor, url, { args: wait })).status).toBe(200)
+  expect((await visit(visitor, url, { args: [...wait, '-d', 'x'.repeat(100)] })).status).toBe(200)
+  const login = [
+    '-H',
+    'content-type: application/json',
+    '-d',
+    '{"username":"admin","password":"lab-password-1"}',
+  ]
+  const signIn = await visit(visitor, `https://${lab.server.address}/api/auth/login`, {
+    args: [...wait, ...login],
+  })
+  expect(signIn.status).toBe(200)
+  await until('an echo', () => socket.output().includes('echo 5'))
+  expect(socket.output()).not.toContain('closed')
+  await socket.stop()
+}
