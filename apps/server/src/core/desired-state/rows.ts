@@ -11,6 +11,7 @@ import {
 import { type Kysely, sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
+import { findServiceFault, serviceFault } from '../publishing/rule.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import { peerOf, portRouteOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
@@ -31,11 +32,16 @@ export interface StatedRows {
   certificateIds: Set<number>
   /** Those that can be sent: the hash of each in place of its text. */
   certificates: TextSections
+  /** The domain of each service, also of one that is withheld. */
+  services: Map<number, number | null>
+  /** The services that agents publish, by domain. What else is there decides whether they may be. */
+  published: Map<number, Set<number>>
 }
 
 export interface StatedParts {
   secrets: Secrets
   tunnel: Pick<Tunnel, 'address6'>
+  publicHost: string
 }
 
 export function createStatedRows(): StatedRows {
@@ -50,11 +56,14 @@ export function createStatedRows(): StatedRows {
     challenges: createTextSections(challengesSectionOf),
     certificateIds: new Set(),
     certificates: createTextSections(certificatesSectionOf),
+    services: new Map(),
+    published: new Map(),
   }
 }
 
 /**
- * Brings the rows up to date by those with a later revision, and by those of services whose node or domain does.
+ * Brings the rows up to date by those with a later revision, by those of services whose node or domain has one, and by
+ * those of agents' services at a domain where another service came, went or changed.
  * @param tx one snapshot
  */
 export async function updateStatedRows(
@@ -68,8 +77,11 @@ export async function updateStatedRows(
   await readDomains(tx, rows)
   await readCertificates(tx, rows)
   await readChallenges(tx, rows)
-  await readServices(tx, rows)
-  await dropDeleted(tx, rows)
+  const left = new Set<number | null>()
+  await readServices(tx, rows, await listChangedServices(tx, rows.revision), { left, parts })
+  await dropDeleted(tx, rows, left)
+  const judgedAnew = [...left].flatMap((domain) => [...(rows.published.get(domain ?? 0) ?? [])])
+  await readServices(tx, rows, judgedAnew, { left, parts })
   rows.revision = revision
 }
 
@@ -168,16 +180,58 @@ async function readChallenges(tx: Kysely<Database>, rows: StatedRows): Promise<v
     rows.challenges.set(challenge.id, JSON.stringify(challenge satisfies Challenge))
 }
 
-async function readServices(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  for (const ids of inBatches(await listChangedServices(tx, rows.revision))) {
-    for (const service of await tx.selectFrom('services').selectAll().where('id', 'in', ids).execute()) {
+interface Reading {
+  /** Gets the domains at which something changed. */
+  left: Set<number | null>
+  parts: StatedParts
+}
+
+async function readServices(
+  tx: Kysely<Database>,
+  rows: StatedRows,
+  all: readonly number[],
+  { left, parts }: Reading,
+): Promise<void> {
+  for (const ids of inBatches(all)) {
+    for (const service of await selectJudged(tx).where('services.id', 'in', ids).execute()) {
       const node = rows.nodes.get(service.node_id)
       if (!node) continue
-      const domain = service.domain_id === null ? null : (rows.domains.get(service.domain_id) ?? null)
-      if (service.type === 'http') rows.routes.set(service.id, JSON.stringify(routeOf(service, node, domain)))
-      else rows.ports.set(service.id, JSON.stringify(portRouteOf(service, node, domain)))
+      left.add(rows.services.get(service.id) ?? null).add(service.domain_id)
+      placeService(rows, service)
+      if (findServiceFault(service, parts.publicHost) !== null) withhold(rows, service.id)
+      else if (service.type === 'http')
+        rows.routes.set(service.id, JSON.stringify(routeOf(service, node, service.domain)))
+      else rows.ports.set(service.id, JSON.stringify(portRouteOf(service, node, service.domain)))
     }
   }
+}
+
+/** With why the rules forbid one that an agent publishes. */
+function selectJudged(tx: Kysely<Database>) {
+  return tx
+    .selectFrom('services')
+    .innerJoin('nodes', 'nodes.id', 'services.node_id')
+    .leftJoin('domains', 'domains.id', 'services.domain_id')
+    .leftJoin('publications', 'publications.service_id', 'services.id')
+    .selectAll('services')
+    .select(['domains.domain', 'publications.source', serviceFault.as('published_fault')])
+}
+
+function placeService(
+  rows: StatedRows,
+  service: { id: number; domain_id: number | null; source: string | null },
+) {
+  const { id, domain_id, source } = service
+  const { services, published } = rows
+  published.get(services.get(id) ?? 0)?.delete(id)
+  services.set(id, domain_id)
+  if (source === null || domain_id === null) return
+  published.set(domain_id, (published.get(domain_id) ?? new Set()).add(id))
+}
+
+function withhold({ routes, ports }: StatedRows, id: number): void {
+  routes.remove(id)
+  ports.remove(id)
 }
 
 /** Those that changed themselves, and those whose node or domain did. */
@@ -201,11 +255,14 @@ async function listChangedServices(tx: Kysely<Database>, since: number): Promise
 }
 
 /** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */
-async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const { nodes, domains, certificateIds, challenges, routes, ports, peers } = rows
-  await dropFrom(tx, 'services', routes.size() + ports.size(), idsOf([routes, ports]), (id) => {
-    routes.remove(id)
-    ports.remove(id)
+async function dropDeleted(tx: Kysely<Database>, rows: StatedRows, left: Set<number | null>): Promise<void> {
+  const { nodes, domains, certificateIds, challenges, services, peers } = rows
+  await dropFrom(tx, 'services', services.size, services.keys(), (id) => {
+    const domain = services.get(id) ?? null
+    left.add(domain)
+    rows.published.get(domain ?? 0)?.delete(id)
+    services.delete(id)
+    withhold(rows, id)
   })
   await dropFrom(tx, 'nodes', nodes.size, nodes.keys(), (id) => {
     nodes.delete(id)
@@ -214,16 +271,13 @@ async function dropDeleted(tx: Kysely<Database>, rows: StatedRows): Promise<void
   await dropFrom(tx, 'challenges', challenges.size(), challenges.ids(), (id) => challenges.remove(id))
   await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => {
     domains.delete(id)
+    rows.published.delete(id)
     rows.signIns.remove(id)
   })
   await dropFrom(tx, 'certificates', certificateIds.size, certificateIds, (id) => {
     certificateIds.delete(id)
     rows.certificates.remove(id)
   })
-}
-
-function* idsOf(all: readonly TextSections[]): Generator<number> {
-  for (const sections of all) yield* sections.ids()
 }
 
 async function dropFrom(

@@ -3,6 +3,7 @@ import type { Service } from '@postern/contract/services'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { statusOf } from '../nodes/figures.ts'
+import { selectWithheld } from '../publishing/rule.ts'
 import { readServices, toService } from '../services/records.ts'
 import { type ServiceNodeView, serviceState } from '../services/state.ts'
 
@@ -151,6 +152,7 @@ async function listServicesApart(context: Context): Promise<Service[]> {
         eb('services.id', 'in', among([...idsOf('service'), ...troubled])),
         eb('node_id', 'in', among(idsOf('node'))),
         eb('domain_id', 'in', named),
+        eb('services.id', 'in', selectWithheld(context.db)),
         ...(isSplit ? [eb('proto', '=', 'udp')] : []),
       ]
       if (applied === Number.POSITIVE_INFINITY) return eb.or(told)

@@ -3,7 +3,7 @@ import type { IssuedCertificate } from '../../certificates/issue.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { findDomainProblem } from '../domains/domains.ts'
-import { findConsoleDomain } from '../services/http.ts'
+import { domainFault, textOfDomainFault } from './rule.ts'
 import type { Wanted } from './wanted.ts'
 
 /** Of a domain that nobody has yet: its certificate, or why it cannot be. */
@@ -82,25 +82,16 @@ export async function findDomainFault(
   domain: string,
   fresh: NewDomain | undefined,
 ): Promise<string | undefined> {
-  if (domain === context.config.publicHost || domain === (await findConsoleDomain(tx)))
-    return 'is the address of the console: choose another domain'
+  if (domain === context.config.publicHost) return textOfDomainFault('console')
   const row = await tx
     .selectFrom('domains')
-    .select(['id', 'authentication'])
+    .innerJoin('nodes', (join) => join.on('nodes.id', '=', nodeId))
+    .select(domainFault.as('fault'))
     .where('domain', '=', domain)
     .executeTakeFirst()
   if (!row) {
     if (!fresh) return 'was deleted meanwhile: it is made anew with the next set'
     return 'problem' in fresh ? fresh.problem : undefined
   }
-  if (row.authentication === 1)
-    return 'has sign-in, which only people set: add the service in the console, or choose another domain'
-  const other = await tx
-    .selectFrom('services')
-    .select('id')
-    .where('domain_id', '=', row.id)
-    .where('node_id', '!=', nodeId)
-    .limit(1)
-    .executeTakeFirst()
-  return other && 'belongs to services of another node: choose another domain'
+  return row.fault === null ? undefined : textOfDomainFault(row.fault)
 }

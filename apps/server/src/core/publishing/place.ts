@@ -15,6 +15,7 @@ import type { ServiceSurroundings } from '../services/surroundings.ts'
 import { type FreePorts, listFreePorts, tcp } from '../services/tcp.ts'
 import { findDomainFault, type NewDomain } from './domains.ts'
 import { detachPublication, type Known } from './publications.ts'
+import { NO_TLS } from './rule.ts'
 import type { WantedService } from './wanted.ts'
 
 /** The set of one source of a node, on its way into the tables in one transaction. */
@@ -87,11 +88,7 @@ async function placeAs<F extends ServiceForm, R extends Service>(
 /** What holds for sources beside the rules for people. */
 async function findUnfit(work: Work, form: ServiceForm & { ssl?: boolean }): Promise<FieldError[]> {
   const { domain, ssl } = form
-  // The certificate would be the console's, and with it whatever browsers keep for the console.
-  if (domain === null)
-    return ssl
-      ? [{ field: 'domain', message: 'is needed for TLS: that of the console is not for sources' }]
-      : []
+  if (domain === null) return ssl ? [{ field: 'domain', message: NO_TLS }] : []
   const message = await remember(work.domainFaults, domain, () =>
     findDomainFault(work.context, work.tx, work.node.id, domain, work.prepared.get(domain)),
   )

@@ -1,4 +1,4 @@
-import type { HttpService, Service, TcpService } from '@postern/contract/services'
+import type { HttpService, Service, ServiceState, TcpService } from '@postern/contract/services'
 import { findIp } from '@postern/net/ip'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { bracketed, publicUrl, type ServerConfig } from '../../config.ts'
@@ -7,6 +7,7 @@ import type { Database, Flag, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { usesFile } from '../nodes/records.ts'
+import { findServiceFault, type ServiceFault, serviceFault, withheldText } from '../publishing/rule.ts'
 import { serviceState } from './state.ts'
 
 /** A service with what its record says of its node and domain. */
@@ -21,6 +22,8 @@ export interface ServiceRecordRow extends ServiceRow {
   /** Of a service that an agent publishes. */
   source: string | null
   source_enabled: Flag | null
+  /** Why the rules forbid it by now. */
+  published_fault: ServiceFault | null
   /** Of the last change of the service, its node or its domain. */
   routed_revision: number
 }
@@ -57,6 +60,7 @@ export async function readServices<DB, TB extends keyof DB>(
     ])
     .select(usesFile.as('node_uses_file'))
     .select(routedRevision.as('routed_revision'))
+    .select(serviceFault.as('published_fault'))
     .where('services.id', 'in', ids)
     .orderBy(column, direction)
     .orderBy('services.id', direction)
@@ -101,7 +105,9 @@ function commonOf(parts: Parts, row: ServiceRecordRow) {
   }
 }
 
-function stateOf({ edges, live, clock }: Parts, row: ServiceRecordRow) {
+function stateOf({ config, edges, live, clock }: Parts, row: ServiceRecordRow): ServiceState {
+  const fault = findServiceFault(row, config.publicHost)
+  if (fault) return { phase: 'failed', problem: withheldText(fault, row.domain, row.node_name) }
   const { id, routed_revision: revision } = row
   const certificateId = row.type === 'http' || row.ssl === 1 ? row.certificate_id : null
   const figures = live.find(row.node_id)

@@ -1,0 +1,133 @@
+import type { Domain } from '@postern/contract/domains'
+import type { Service } from '@postern/contract/services'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDesiredState } from '../desired-state/desired-state.ts'
+import { publishServices } from './publish.ts'
+
+let server: TestServer
+let client: Client
+let nodes: number[]
+let consoleUrl: string
+beforeAll(async () => {
+  server = await startTestServer({
+    isMeasured: true,
+    settings: { POSTERN_PORT_RANGE: '32700-32709', POSTERN_OIDC_ISSUER: 'https://id.example.com', ...OIDC },
+    world: { resolver: { resolve: async () => ['203.0.113.1'] } },
+  })
+  client = await server.signIn()
+  nodes = []
+  for (const name of ['one', 'two'])
+    nodes.push((await client.post('/api/nodes', { name, agentMayPublish: true })).json().id)
+  const system = (await listServices()).find((service) => service.system)
+  consoleUrl = `/api/services/${system?.nodeId}/http/${system?.id}`
+})
+afterAll(() => server.close())
+
+const OIDC = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'secret' }
+const listServices = async (): Promise<Service[]> => [
+  ...(await client.get('/api/services/http')).json(),
+  ...(await client.get('/api/services/tcp')).json(),
+]
+const listDomains = async (): Promise<Domain[]> => (await client.get('/api/domains')).json()
+
+const NAMES = ['x.example.com', 'y.example.com']
+const few = <T>(...values: T[]) => fc.constantFrom(...values)
+const name = few(...NAMES)
+const web = fc.record({
+  key: few('a', 'b'),
+  type: few('http' as const),
+  domain: name,
+  pathLocation: few('/', '/p'),
+})
+const port = fc.record({ key: few('t', 'u'), type: few('tcp' as const), domain: name, ssl: fc.boolean() })
+type Published = typeof published extends fc.Arbitrary<infer T> ? T : never
+const published = fc.oneof(web, port)
+const step = fc.oneof(
+  fc.record({ kind: few('set' as const), node: fc.nat(1), services: fc.array(published, { maxLength: 3 }) }),
+  fc.record({ kind: few('sign-in' as const), name, on: fc.boolean() }),
+  fc.record({ kind: few('console' as const), name: fc.option(name) }),
+  fc.record({ kind: few('save' as const), name }),
+  fc.record({ kind: few('service' as const), node: fc.nat(1), name, path: few('/', '/q') }),
+  fc.record({ kind: few('delete' as const), row: fc.nat(9) }),
+  fc.record({ kind: few('disconnect' as const, 'connect' as const), node: fc.nat(1) }),
+)
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+test('whatever people and agents do, in any order, edges get what the rules allow now, and all else says why not', async () => {
+  const kept = createDesiredState({ ...server.context, publicHost: server.context.config.publicHost })
+  const seen = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
+      for (const each of steps) {
+        await take(each)
+        const { routes, ports } = JSON.parse((await kept.read({})).join('')).sections
+        const [services, domains] = [await listServices(), await listDomains()]
+        const carried = services.filter((service) => {
+          const reason = findReason(service, services, domains)
+          seen.add(reason ?? `carried ${service.source}`)
+          expect(service.state.problem?.match(/^Withheld: .*? (console|sign-in|another node)\b/)?.[1]).toBe(
+            reason,
+          )
+          return reason === undefined
+        })
+        expect(idsOf([...routes, ...ports])).toEqual(idsOf(carried))
+      }
+    }),
+    { numRuns: 60 },
+  )
+  expect([...seen].sort()).toEqual(['another node', 'carried docker', 'carried null', 'console', 'sign-in'])
+}, 120_000)
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).sort((a, b) => a - b)
+
+/** The rule, asked anew of what the console shows. */
+function findReason(service: Service, all: readonly Service[], domains: readonly Domain[]) {
+  const { source, domain, nodeId } = service
+  if (source === null) return undefined
+  const there = all.filter((other) => other.domain === domain)
+  if (there.some(({ system }) => system)) return 'console'
+  if (domains.find((each) => each.domain === domain)?.authentication) return 'sign-in'
+  return there.some((other) => other.nodeId !== nodeId) ? 'another node' : undefined
+}
+
+async function take(each: Step): Promise<void> {
+  switch (each.kind) {
+    case 'set':
+      return await publish(nodes[each.node] ?? 0, each.services)
+    case 'console':
+      return void (await client.patch(consoleUrl, { domain: each.name, skipValidation: true }))
+    case 'save':
+    case 'sign-in': {
+      const found = (await listDomains()).find(({ domain }) => domain === each.name)
+      const authentication = each.kind === 'sign-in' ? each.on : found?.authentication
+      return void (await client.patch(`/api/domains/${found?.id}`, { authentication }))
+    }
+    case 'service': {
+      const form = { name: 'mine', domain: each.name, pathLocation: each.path, skipValidation: true }
+      return void (await client.post(`/api/services/${nodes[each.node]}/http`, form))
+    }
+    case 'delete': {
+      const services = (await listServices()).filter(({ system }) => !system)
+      const { nodeId, type, id } = services[each.row % services.length] ?? {}
+      return void (await client.delete(`/api/services/${nodeId}/${type}/${id}`))
+    }
+    default:
+      return void (await client.patch(
+        `/api/nodes/${nodes[each.node]}/${each.kind === 'connect' ? 'enable' : 'disable'}`,
+      ))
+  }
+}
+
+/** What a set wants, in the fields of the contract; which of it is refused does not matter here. */
+async function publish(nodeId: number, services: Published[]) {
+  const { context } = server
+  // The limits on how often are tested elsewhere.
+  context.publishAttempts.forget(String(nodeId))
+  context.publishAttempts.forget(`domains ${nodeId}`)
+  await publishServices(context, nodeId, {
+    source: 'docker',
+    services: services.map((each) => ({ name: each.key, backendPort: 80, ...each })),
+  })
+}

@@ -1,0 +1,72 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+
+/** Why services of an agent may not be at a domain, in words that follow its name. */
+const DOMAIN_FAULTS = {
+  console: 'is the address of the console: choose another domain',
+  signIn: 'has sign-in, which only people set: add the service in the console, or choose another domain',
+  others: 'belongs to services of another node: choose another domain',
+} as const
+export type DomainFault = keyof typeof DOMAIN_FAULTS
+
+/** The certificate would be the console's, and with it whatever browsers keep for the console. */
+export const NO_TLS = 'is needed for TLS: that of the console is not for sources'
+
+export function textOfDomainFault(fault: DomainFault): string {
+  return DOMAIN_FAULTS[fault]
+}
+
+/** Why a service that an agent publishes is withheld. */
+export type ServiceFault = DomainFault | 'right' | 'tls'
+
+/**
+ * Why services of a node's sources may not be at a domain, as all is now; null while they may. In queries with a row of
+ * `nodes` and one of `domains`.
+ */
+export const domainFault = sql<DomainFault | null>`CASE
+  WHEN EXISTS (
+    SELECT 1 FROM services AS consoles WHERE consoles.system = 1 AND consoles.domain_id = domains.id
+  ) THEN 'console'
+  WHEN domains.authentication = 1 THEN 'signIn'
+  WHEN EXISTS (
+    SELECT 1 FROM services AS others WHERE others.domain_id = domains.id AND others.node_id != nodes.id
+  ) THEN 'others'
+END`
+
+/** The same of a row of `services` and what belongs to it of `publications`; null for a service of people. */
+export const serviceFault = sql<ServiceFault | null>`CASE
+  WHEN publications.service_id IS NULL THEN NULL
+  WHEN nodes.agent_may_publish = 0 THEN 'right'
+  WHEN domains.id IS NULL THEN iif(services.ssl = 1, 'tls', NULL)
+  ELSE ${domainFault}
+END`
+
+interface Judged {
+  published_fault: ServiceFault | null
+  source: string | null
+  domain: string | null
+}
+
+/** Why it is left out of the desired state; null for what is carried. The public host is in no table. */
+export function findServiceFault(row: Judged, publicHost: string): ServiceFault | null {
+  return row.source !== null && row.domain === publicHost ? 'console' : row.published_fault
+}
+
+/** As the row of the service says it. */
+export function withheldText(fault: ServiceFault, domain: string | null, nodeName: string): string {
+  if (fault === 'right') return `Withheld: the agent of ${nodeName} may not publish services`
+  if (fault === 'tls')
+    return 'Withheld: TLS needs a domain, as the certificate of the console is not for agents'
+  return `Withheld: ${domain} ${DOMAIN_FAULTS[fault]}`
+}
+
+/** The ids of the services that are withheld, but for those at the public host. */
+export function selectWithheld(db: Kysely<Database>) {
+  return db
+    .selectFrom('publications')
+    .innerJoin('services', 'services.id', 'publications.service_id')
+    .innerJoin('nodes', 'nodes.id', 'services.node_id')
+    .leftJoin('domains', 'domains.id', 'services.domain_id')
+    .select('services.id')
+    .where(serviceFault, 'is not', null)
+}
