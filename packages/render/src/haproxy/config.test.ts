@@ -40,6 +40,10 @@ describe('the configuration', () => {
     expect(config({ httpsPort: 8443 })).toContain('location https://%[var(txn.host)]:8443%[pathq]')
   })
 
+  test('takes nothing from the middle of a text by its length, as releases differ in that', () => {
+    expect(config()).not.toMatch(/bytes\((?!0,)/)
+  })
+
   test('drops its rights where there are some to drop', () => {
     expect(config()).toContain('  uid 990\n  gid 991\n')
     expect(config({ user: null })).not.toMatch(/uid|gid/)

@@ -35,7 +35,7 @@ const ask = (host: string, path: string) => visitPlain({ port: lab.httpPort, hos
 test('a challenge is answered at its domain over plain HTTP, before every redirect, and costs no reload', async () => {
   expect(await apply()).toEqual([])
   const pid = await lab.pid()
-  expect((await ask(one.domain, pathOf(one))).status).toBe(308)
+  expect((await ask(one.domain, pathOf(one))).status).toBe(404)
   expect(await apply(one, two, longest)).toEqual([])
   for (const challenge of [one, two, longest]) {
     const answer = await ask(challenge.domain, pathOf(challenge))
@@ -43,7 +43,7 @@ test('a challenge is answered at its domain over plain HTTP, before every redire
   }
   expect((await ask(`${one.domain.toUpperCase()}.:80`, `${pathOf(one)}?x`)).text).toBe(proofOf(one))
   expect(await apply(two)).toEqual([])
-  expect((await ask(one.domain, pathOf(one))).status).toBe(308)
+  expect((await ask(one.domain, pathOf(one))).status).toBe(404)
   expect((await ask(two.domain, pathOf(two))).status).toBe(200)
   expect(await lab.pid()).toBe(pid)
 })
@@ -56,14 +56,24 @@ test.each([
   ['that goes on', one.domain, `${pathOf(one)}x`],
   ['with more below it', one.domain, `${pathOf(one)}/x`],
   ['that is longer than any', longest.domain, `${pathOf(longest)}x`],
-  ['at another path', one.domain, `/x${pathOf(one)}`],
   ['in another spelling', one.domain, pathOf(one).replace('token', '%74oken')],
+])('a token %s is not found, and no service is asked for it', async (_, host, path) => {
+  await apply(one, two, longest)
+  for (const each of [path, `${path}?x=1`]) {
+    const answer = await ask(host, each)
+    expect(answer.status).toBe(404)
+    expect(answer.headers).not.toHaveProperty('location')
+  }
+})
+
+test.each([
+  ['at another path', one.domain, `/x${pathOf(one)}`],
+  ['below another name', one.domain, pathOf(one).replace('acme-challenge', 'acme-challenges')],
 ])('a token %s goes to the service as usual', async (_, host, path) => {
   await apply(one, two, longest)
   const answer = await ask(host, path)
   expect(answer.status).toBe(308)
   expect(answer.headers.location).toContain(path)
-  if (host !== one.domain) return
   const served = await visit({ port: lab.httpsPort, host, path })
   expect(served.status).toBe(200)
   expect(upstream.seen.at(-1)?.url).toBe(path)
@@ -90,7 +100,7 @@ test('they outlive HAProxy, and an edge that is started anew', async () => {
   driver = await lab.open()
   expect((await ask(one.domain, pathOf(one))).text).toBe(proofOf(one))
   await apply()
-  expect((await ask(one.domain, pathOf(one))).status).toBe(308)
+  expect((await ask(one.domain, pathOf(one))).status).toBe(404)
 })
 
 test('a HAProxy of before there were challenges is replaced by one that knows them', async () => {
