@@ -46,7 +46,15 @@ describe.concurrent('of what a visitor says', () => {
 })
 
 test('what is not about the visitor arrives', async () => {
-  for (const name of ['Via', 'X-Request-ID', 'X-Custom', 'Authorization', 'User-Agent'])
+  for (const name of [
+    'Via',
+    'X-Request-ID',
+    'X-Custom',
+    'Authorization',
+    'X-Auth-Token',
+    'X-Auth-Key',
+    'User-Agent',
+  ])
     expect(await forge(name)).toContain(FORGERY)
 })
 

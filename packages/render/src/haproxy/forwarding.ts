@@ -6,12 +6,16 @@ import type { HaproxyOptions } from './options.ts'
 /** Programs fold other characters into one too, when they make names of variables out of those of headers. */
 const GAP = '[^a-z0-9]'
 
-/** What a visitor may not say: who and where it is, what it asked for, and who has signed in. */
+/**
+ * What a visitor may not say: who and where it is, what it asked for, and who has signed in, by our names and by those of
+ * other proxies. `X-Auth-Token`, `X-Auth-Key` and the like are what programs show to an API.
+ */
 const FORGED = [
   'x-forwarded.*',
   'forwarded',
   'x-real-ip',
   'x-client-ip',
+  'client-ip',
   'x-cluster-client-ip',
   'true-client-ip',
   'cf-connecting-ip',
@@ -19,7 +23,7 @@ const FORGED = [
   'x-rewrite-url',
   'proxy',
   'remote-.*',
-  'x-auth-.*',
+  'x-auth-request-.*',
   'x-postern-.*',
   'x-webauth-.*',
 ]

@@ -91,9 +91,9 @@ const REQUESTS: [name: string, first: string, lines: string[]][] = [
     [`path of ${unit}`, `/${fill(unit, 8190)}`, []],
     [`long path of ${unit}`, `/a/b/${fill(unit)}`, []],
   ]),
-  ...['x', 'x-', 'x-forwarded-', 'remote-', 'x_auth_', '.', '-', 'forwarded', 'x-client-ip'].flatMap(
+  ...['x', 'x-', 'x-forwarded-', 'remote-', 'x_auth_request_', '.', '-', 'forwarded', 'x-client-ip'].flatMap(
     (unit): [string, string, string[]][] => [
-      [`name of ${unit}`, '/', [`x-forwarded${fill(unit)}: 1`, 'x-auth-!: 1']],
+      [`name of ${unit}`, '/', [`x-forwarded${fill(unit)}: 1`, 'x-auth-request-!: 1']],
       [`many names of ${unit}`, '/', Array.from({ length: 230 }, (_, i) => `${fill(unit, 90)}${i}: ${PTS}`)],
     ],
   ),
