@@ -8,6 +8,7 @@ import type { HaproxyCounts } from './drivers/haproxy/driver.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
+import { createKeptNames } from './kept-names.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createLookups, createNames, type Lookups } from './names.ts'
@@ -74,8 +75,12 @@ export function createEdge(options: EdgeOptions): Edge {
   const names = createNames({
     lookups: options.lookups ?? createLookups(),
     now,
-    onChange: () => loop.requestApply(),
+    onChange: () => {
+      keptNames.save(names)
+      loop.requestApply()
+    },
   })
+  const keptNames = createKeptNames(paths.names, log)
   const kernel = createKernelWatch(exec)
   const nftables = createNftables({
     ...tunnel,
@@ -119,6 +124,7 @@ export function createEdge(options: EdgeOptions): Edge {
   return {
     async start() {
       await counter.start()
+      names.begin(await keptNames.find())
       await loop.start()
       observers.start()
       link.start()
@@ -130,6 +136,7 @@ export function createEdge(options: EdgeOptions): Edge {
       await counter.close()
       kernel.close()
       names.close()
+      await keptNames.close()
       await haproxy.close()
       await link.close()
     },

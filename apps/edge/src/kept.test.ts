@@ -208,6 +208,8 @@ function makeNames(): Names & { say(answer: string | null): void } {
     find: () => known,
     revision: () => revision,
     refresh: () => undefined,
+    begin: () => undefined,
+    answers: () => [],
     isBusy: () => false,
     settled: async () => undefined,
     close: () => undefined,

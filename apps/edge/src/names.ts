@@ -17,6 +17,12 @@ export interface Lookups {
   at(server: string, name: string, families: readonly (4 | 6)[]): Promise<string[]>
 }
 
+/** A query with the addresses that it was answered with. */
+export interface Answered {
+  query: DnsQuery
+  addresses: string[]
+}
+
 /** What is known of a name now; without addresses `reason` says why, in words. */
 export interface Known {
   addresses: string[]
@@ -32,6 +38,10 @@ export interface NamesOptions {
 }
 
 export interface Names {
+  /** Takes the answers of an earlier run as if they had just come: a silent name server takes nothing down. */
+  begin(earlier: readonly Answered[]): void
+  /** What would have to be looked up again after a restart. */
+  answers(): Answered[]
   /** What is known now; an unknown name is looked up in the background. */
   find(query: DnsQuery): Known
   /** Another number than before when `find` may say something else than before. */
@@ -63,6 +73,7 @@ interface Entry {
 
 export function createNames(options: NamesOptions): Names {
   const entries = new Map<string, Entry>()
+  const earlier = new Map<string, string[]>()
   const running = { system: 0, server: 0 }
   const waiters = new Set<() => void>()
   let revision = 0
@@ -88,13 +99,21 @@ export function createNames(options: NamesOptions): Names {
   }
 
   return {
+    begin(answers) {
+      for (const { query, addresses } of answers) earlier.set(keyOf(query), addresses)
+    },
+    answers: () =>
+      [...entries.values()].flatMap(({ query, known: { addresses } }) =>
+        addresses.length > 0 ? { query, addresses } : [],
+      ),
     isBusy,
     revision: () => revision,
     find(query) {
       const key = keyOf(query)
-      const entry = entries.get(key) ?? makeEntry(query)
+      const entry = entries.get(key) ?? makeEntry(query, earlier.get(key), options.now())
       if (!entries.has(key)) {
         entries.set(key, entry)
+        earlier.delete(key)
         pump()
       }
       return entry.known
@@ -117,13 +136,15 @@ export function createNames(options: NamesOptions): Names {
   }
 }
 
-function makeEntry(query: DnsQuery): Entry {
+function makeEntry(query: DnsQuery, earlier: string[] | undefined, now: number): Entry {
   return {
     query,
     kind: query.server === null ? 'system' : 'server',
-    known: { addresses: [], reason: `Looking up ${query.name}.` },
+    known: earlier
+      ? { addresses: earlier, reason: null }
+      : { addresses: [], reason: `Looking up ${query.name}.` },
     asked: 0,
-    answered: Number.NEGATIVE_INFINITY,
+    answered: earlier ? now : Number.NEGATIVE_INFINITY,
     state: 'waiting',
   }
 }

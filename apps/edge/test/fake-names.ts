@@ -6,6 +6,8 @@ export function makeFakeNames(): Names {
     find: () => ({ addresses: [], reason: null }),
     revision: () => 0,
     refresh: () => undefined,
+    begin: () => undefined,
+    answers: () => [],
     isBusy: () => false,
     settled: async () => undefined,
     close: () => undefined,

@@ -6,6 +6,7 @@ import type { Exec } from '@postern/host/exec'
 import { pino } from 'pino'
 import type { BackendSign } from '../src/drivers/haproxy/logs/line.ts'
 import { createEdge, type Edge } from '../src/edge.ts'
+import type { Lookups } from '../src/names.ts'
 import { type FakeHaproxy, makeFakeHaproxy } from './fake-haproxy.ts'
 import type { Lab } from './lab.ts'
 
@@ -27,7 +28,7 @@ export function pathsIn(lab: Lab) {
 }
 
 /** The real edge in the lab's namespace, but for HAProxy. */
-export async function startEdge(lab: Lab, exec: Exec = lab.exec): Promise<TestEdge> {
+export async function startEdge(lab: Lab, exec: Exec = lab.exec, lookups?: Lookups): Promise<TestEdge> {
   const settings = parseSettings({ POSTERN_DATA_DIR: lab.dir, POSTERN_TUNNEL_INTERFACE: lab.interface })
   const haproxy = makeFakeHaproxy()
   const ready = Promise.withResolvers<DataPlane | null>()
@@ -42,6 +43,7 @@ export async function startEdge(lab: Lab, exec: Exec = lab.exec): Promise<TestEd
     resolvConf: '/dev/null',
     edgePorts: () => [],
     haproxy,
+    ...(lookups && { lookups }),
     onReady: ready.resolve,
   })
   await edge.start()

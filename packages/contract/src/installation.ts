@@ -18,6 +18,8 @@ export function installationPaths(dataDir: string) {
     lanesDir: `${dataDir}/lanes`,
     edgeDir: `${dataDir}/edge`,
     lastGood: `${dataDir}/edge/state.json`,
+    /** The addresses of backends that are names. */
+    names: `${dataDir}/edge/names.json`,
     counts: `${dataDir}/edge/counts.json`,
     haproxyDir: `${dataDir}/edge/haproxy`,
     wireguardDir: `${dataDir}/edge/wireguard`,
