@@ -30,6 +30,7 @@ const VERBS = {
     script: 'scripts/test.ts',
     args: ['deploy'],
   },
+  'test-haproxy': { programs: ['runtime', 'demo', 'test'], build: true },
   attacks: { programs: ['runtime', 'test'], build: false },
   bench: { programs: ['runtime', 'bench'], build: true, script: 'bench/main.ts' },
 }

@@ -32,6 +32,7 @@ const SETS = {
     curl: 'curl',
     openssl: 'openssl',
     pgrep: 'procps',
+    patchelf: 'patchelf',
     capsh: 'libcap2-bin',
     'systemd-analyze': 'systemd',
     'redis-server': 'redis-server',

@@ -5,13 +5,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { findDebianMirrors } from '@postern/host/debian-mirrors'
 import { must } from '../exec.ts'
 import { buildah, ROOT, STORE, tryBuildah } from './store.ts'
 
@@ -81,19 +81,10 @@ async function bootstrapDebian(archive: string, context: string): Promise<void> 
 
 /** Where this machine takes its packages from. */
 function readSources(): { debian: string; list: string } {
-  const dir = '/etc/apt/sources.list.d'
-  const files = ['/etc/apt/sources.list', ...readdirSync(dir).map((name) => join(dir, name))]
-  const text = files
-    .filter((file) => /\.(list|sources)$/.test(file) && existsSync(file))
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n')
-  const addresses = [...text.matchAll(/^(?:deb(?: \[.*?\])?|URIs:) +(\S+)/gm)].map(
-    ([, address = '']) => address,
-  )
-  const find = (end: RegExp) => addresses.find((address) => end.test(address))
-  const debian = find(/\/debian\/?$/)
-  if (!debian) throw new Error('this machine names no Debian mirror in /etc/apt: a base image cannot be made')
-  const security = find(/\/debian-security\/?$/)
+  const mirrors = findDebianMirrors()
+  if (!mirrors)
+    throw new Error('this machine names no Debian mirror in /etc/apt: a base image cannot be made')
+  const { debian, security } = mirrors
   const lines = [`deb ${debian} ${SUITE} main`, `deb ${debian} ${SUITE}-updates main`]
   if (security) lines.push(`deb ${security} ${SUITE}-security main`)
   return { debian, list: `${lines.join('\n')}\n` }

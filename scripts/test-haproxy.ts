@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { launchHolder, must, show } from '@postern/host/exec'
+import { UsageError } from '@postern/host/flags'
+import { fetchHaproxy, SUITES, type Suite } from './haproxy/fetch.ts'
+import { runCommand } from './lib/command.ts'
+import { ROOT } from './lib/environment.ts'
+import { untilEntered } from './lib/program-view.ts'
+
+const HOUR = 3_600_000
+/** What speaks to HAProxy itself: its driver and what strangers send to it. */
+const SELECTIONS = [
+  ['--project', 'net', 'apps/edge/src/drivers/haproxy'],
+  ['--project', 'attacks'],
+]
+
+/**
+ * `npm run test:haproxy [3.0 …]`: the tests of the data plane with HAProxy versions of other Debian releases. Each
+ * runs in a mount namespace where that version is in the place of the machine's own.
+ */
+async function testVersions(versions: readonly string[]): Promise<number> {
+  const suites = versions.length === 0 ? (Object.keys(SUITES) as Suite[]) : versions.map(suiteOf)
+  const failed: string[] = []
+  for (const suite of suites) if (!(await testSuite(suite))) failed.push(SUITES[suite])
+  if (failed.length > 0) process.stdout.write(`Failed with HAProxy ${failed.join(', ')}\n`)
+  return failed.length === 0 ? 0 : 1
+}
+
+function suiteOf(version: string): Suite {
+  const known = Object.entries(SUITES).find(([, each]) => each === version)
+  if (!known) throw new UsageError(`${version} is none of ${Object.values(SUITES).join(', ')}`)
+  // The keys of SUITES are the suites.
+  return known[0] as Suite
+}
+
+async function testSuite(suite: Suite): Promise<boolean> {
+  const program = await fetchHaproxy(suite, join(ROOT, '.postern', `haproxy-${SUITES[suite]}`))
+  const holder = launchHolder(['unshare', '--mount', '--propagation=private', 'cat'])
+  try {
+    const namespace = await untilEntered(holder)
+    await must('mount', ['--namespace', namespace, '--bind', program, '/usr/sbin/haproxy'])
+    const enter = ['nsenter', `--mount=${namespace}`, `--wd=${ROOT}`]
+    await show([...enter, 'haproxy', '-v'], 10_000)
+    let passed = true
+    for (const selection of SELECTIONS) {
+      const argv = [...enter, join(ROOT, 'node_modules/.bin/vitest'), 'run', ...selection]
+      if ((await show(argv, HOUR)) !== 0) passed = false
+    }
+    return passed
+  } finally {
+    holder.stdin?.end()
+  }
+}
+
+await runCommand(testVersions)
