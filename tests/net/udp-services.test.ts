@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { TcpService } from '@postern/contract/services'
+import { UDP_FLOWS } from '@postern/render/nftables/budget'
 import { agentOn } from '@postern/testkit/agent'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
@@ -91,6 +92,32 @@ test('a program that holds many flows has each of them answered, and goes on wit
   // A flow that had ended would have begun again from another port.
   await until('the same 500 flows', () => last() === all)
   await program.stop()
+})
+
+test('a source that floods a service takes it neither from others nor the server from anybody', async () => {
+  const { server, visitor, lan } = lab
+  const dir = `${installation.dataDir}/upstreams`
+  const echo = `const socket = require('node:dgram').createSocket('udp4').bind(7002)
+    socket.on('message', (_, { address, port }) => socket.send('x', port, address))`
+  lan.start([process.execPath, '-e', echo], { logFile: `${dir}/flooded.log` })
+  const form = { name: 'flooded', proto: 'udp' as const, backendHost: '192.168.7.20', backendPort: 7002 }
+  const flooded = await installation.api.publishPort(node.id, form)
+  await untilLive(flooded)
+  const source = '203.0.113.101'
+  await visitor.must('ip', 'addr', 'add', `${source}/24`, 'dev', 'eth0')
+  await visitor.must(process.execPath, VISITOR, 'flood', server.address, `${flooded.port}`, source, '3000')
+  const held = await server.must('conntrack', '-L', '-p', 'udp', '--orig-src', source)
+  expect(held.match(/dport=/g)?.length).toBeLessThanOrEqual(2 * UDP_FLOWS.perSource)
+  await until('another service', async () => (await ask('a.test', 1)) > 0)
+  const program = visitor.start(
+    [process.execPath, VISITOR, 'keep', server.address, `${flooded.port}`, visitor.address, '10'],
+    { logFile: `${dir}/others.log` },
+  )
+  await until('another visitor', () => program.output().trim().split('\n').at(-1)?.startsWith('10 '))
+  await program.stop()
+  // By TCP the source itself is served, too.
+  const page = ['-sk', '-o', '/dev/null', '-w', '%{http_code}', '-m', '5', '--interface', source]
+  expect(await visitor.must('curl', ...page, `https://${server.address}/`)).toBe('200')
 })
 
 test('its log has a line at the start and one at the end, and a disabled service answers nobody', async () => {

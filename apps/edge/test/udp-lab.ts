@@ -139,6 +139,17 @@ export async function askDns(
   return Number(stdout)
 }
 
+/** Sends one packet from each of so many ports of a source. */
+export async function flood(
+  from: Lab,
+  host: string,
+  port: number,
+  source: string,
+  count: number,
+): Promise<void> {
+  await from.must(process.execPath, VISITOR, 'flood', host, `${port}`, source, `${count}`)
+}
+
 /** Flows that are kept up: how many of them get answers now, and which ones. */
 export interface Kept {
   answered(): number

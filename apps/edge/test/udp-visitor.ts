@@ -3,12 +3,14 @@ import { createSocket } from 'node:dgram'
 /**
  * A visitor of UDP services, as a program of its own: `dns HOST PORT NAME TYPE` asks a name server once and prints the
  * length of the answer; `keep HOST PORT SOURCE COUNT` keeps that many flows up and prints, whenever that changes, how
- * many get answers and the answers themselves without repetitions.
+ * many get answers and the answers themselves without repetitions; `flood HOST PORT SOURCE COUNT` sends one packet from
+ * each of so many ports.
  */
 const [mode, host = '', port = '', ...rest] = process.argv.slice(2)
 const family = host.includes(':') ? 'udp6' : 'udp4'
 
 if (mode === 'dns') ask(rest[0] ?? '', Number(rest[1]))
+else if (mode === 'flood') await flood(rest[0] ?? '', Number(rest[1]))
 else keep(rest[0] ?? '', Number(rest[1]))
 
 function ask(name: string, type: number): void {
@@ -25,6 +27,14 @@ function ask(name: string, type: number): void {
     process.exit()
   })
   setTimeout(() => process.exit(), 700)
+}
+
+async function flood(source: string, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++)
+    await new Promise<void>((done) => {
+      const socket = createSocket(family)
+      socket.bind(0, source, () => socket.send('x', Number(port), host, () => socket.close(done)))
+    })
 }
 
 function keep(source: string, count: number): void {

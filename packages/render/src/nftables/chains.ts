@@ -1,3 +1,4 @@
+import { budgetRules } from './budget.ts'
 import type { FirewallPlan } from './plan.ts'
 
 export interface Chain {
@@ -115,8 +116,10 @@ function visitorChains(hook: string, visitor: string): Chain[] {
     `${once} meta nfproto ipv4 counter name udp dport map @in4`,
     `${once} meta nfproto ipv6 counter name udp dport map @in6`,
   ]
-  // Only the first packet of a flow comes here.
+  // Only the first packet of a flow comes here. A program of this machine is no source that could crowd out others.
+  const budget = hook === 'prerouting' ? budgetRules(`iifname != "lo" ${visitor} udp dport @served`) : []
   const ways = [
+    ...budget,
     `${visitor} meta nfproto ipv4 counter name udp dport map @flows4`,
     `${visitor} meta nfproto ipv6 counter name udp dport map @flows6`,
     `${visitor} dnat ip to udp dport map @udp4`,

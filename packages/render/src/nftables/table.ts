@@ -1,3 +1,4 @@
+import { BUDGET_SETS } from './budget.ts'
 import { chainsOf } from './chains.ts'
 import { type FirewallPlan, SET_NAMES, SET_TYPES, type SetName } from './plan.ts'
 import { REFUSED_SETS } from './udp.ts'
@@ -33,7 +34,9 @@ function renderTable(plan: FirewallPlan): string {
     const elements = plan.sets[name].length > 0 ? `; elements = { ${plan.sets[name].join(', ')} }` : ''
     return `  ${kindOf(name)} ${name} { ${SET_TYPES[name]}${elements}; }\n`
   })
-  const notes = Object.entries(REFUSED_SETS).map(([name, type]) => `  set ${name} { ${type}; }\n`)
+  const notes = Object.entries({ ...REFUSED_SETS, ...BUDGET_SETS }).map(
+    ([name, type]) => `  set ${name} { ${type}; }\n`,
+  )
   const counters = plan.counters.map((name) => `  counter ${name} { packets 0 bytes 0; }\n`)
   const chains = chainsOf(plan).map((chain) => {
     const head = `type ${chain.type} hook ${chain.hook} priority ${chain.priority}; policy accept;`

@@ -7,7 +7,8 @@ import { COUNTER_MAP_TYPES, COUNTER_MAPS, counterName } from './counters.ts'
 
 /**
  * UDP services, which the kernel carries: `udp4` and `udp6` say where each public port leads, `targets` are those
- * places, and the lists say which visitors may come; `limited` are the ports where only `allowed` ones may.
+ * places, `served` are all those ports, and the lists say which visitors may come; `limited` are the ports where only
+ * `allowed` ones may.
  */
 export const UDP_SET_TYPES = {
   udp4: 'type inet_service : ipv4_addr . inet_service',
@@ -19,6 +20,7 @@ export const UDP_SET_TYPES = {
   allowed4: 'type inet_service . ipv4_addr; flags interval',
   allowed6: 'type inet_service . ipv6_addr; flags interval',
   limited: 'type inet_service',
+  served: 'type inet_service',
   ...COUNTER_MAP_TYPES,
 } as const
 /**
@@ -83,6 +85,7 @@ export function planUdp(services: readonly UdpService[]): Record<UdpSetName, str
     allowed4: [],
     allowed6: [],
     limited: [],
+    served: [],
     in4: [],
     in6: [],
     out4: [],
@@ -91,6 +94,7 @@ export function planUdp(services: readonly UdpService[]): Record<UdpSetName, str
     flows6: [],
   }
   for (const { id, port, target4, target6, lists } of services) {
+    elements.served.push(String(port))
     if (target4) elements.udp4.push(`${port} : ${target4}`)
     if (target6) elements.udp6.push(`${port} : ${target6}`)
     for (const list of ['blocked', 'allowed'] as const)

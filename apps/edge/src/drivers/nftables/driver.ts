@@ -7,6 +7,7 @@ import { UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import type { Reading } from '../../counts/reading.ts'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
+import { findCrowding, makeRoomForConnections } from './connections.ts'
 import { createCountReader } from './counts.ts'
 import { endFlows } from './flows.ts'
 import { countBytes, enableForwarding, routeToLoopback } from './forwarding.ts'
@@ -57,7 +58,11 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
   // The first apply also ends flows that a previous edge process did not come to.
   let checksAllFlows = true
   let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
-  let left: { udp: readonly ResolvedPortRoute[]; found: string } | undefined
+  let left: { udp: readonly ResolvedPortRoute[]; found: string; isCrowded: boolean } | undefined
+  const isAsLeft = async ({ udp, found, isCrowded }: NonNullable<typeof left>) =>
+    !checksAllFlows &&
+    found === (await findHeldPorts(exec, udp)).join() &&
+    isCrowded === (await findCrowding(exec)).length > 0
   return {
     async apply(wanted) {
       left = undefined
@@ -74,14 +79,12 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       if (services.length > 0) await countBytes(exec)
       const drops = await letForward(options, wanted, services)
       if (failure) throw failure
-      if (wanted.udp) left = { udp: wanted.udp, found }
-      return { part: { state: 'ok', detail: 'nftables' }, problems: [...problems, ...drops] }
+      const [small, crowded] = [await makeRoomForConnections(exec), await findCrowding(exec)]
+      if (wanted.udp) left = { udp: wanted.udp, found, isCrowded: crowded.length > 0 }
+      const all = [...problems, ...drops, ...small, ...crowded]
+      return { part: { state: 'ok', detail: 'nftables' }, problems: all }
     },
-    async isAsLeft() {
-      return (
-        left === undefined || (!checksAllFlows && left.found === (await findHeldPorts(exec, left.udp)).join())
-      )
-    },
+    isAsLeft: async () => left === undefined || (await isAsLeft(left)),
     facts: () => known,
     readCounts: counts.read,
     async remove() {
