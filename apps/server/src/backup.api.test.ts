@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -54,3 +54,39 @@ test('a copy that was made while the server ran brings everything back elsewhere
   expect(asked.statusCode).toBe(200)
   await restored.close({ keepData: true })
 })
+
+/** As docs/upgrade.md, Go back, has it: the copy of before is put in place of what the newer server left. */
+test('after an upgrade the version of before starts again with the copy that the upgrade made', async () => {
+  const server = await startTestServer()
+  const client = await server.signIn()
+  await client.post('/api/nodes', { name: 'attic' })
+  await server.close({ keepData: true })
+  dirs.push(server.dataDir)
+  const { database, liveDatabase } = installationPaths(server.dataDir)
+  const before = `${database}.version-${versionOf(database)}`
+  copyFileSync(database, before)
+  for (const file of [database, liveDatabase]) raiseVersion(file)
+  const refused = startTestServer({ dataDir: server.dataDir })
+  await expect(refused).rejects.toThrow(`${database} has version`)
+  for (const ending of ['-wal', '-shm']) rmSync(`${database}${ending}`, { force: true })
+  renameSync(before, database)
+  const again = await startTestServer({ dataDir: server.dataDir })
+  expect((await (await again.signIn()).get('/api/nodes')).body).toContain('attic')
+  await again.close({ keepData: true })
+  expect(existsSync(`${liveDatabase}.version-${versionOf(liveDatabase) + 1}`)).toBe(true)
+})
+
+function versionOf(file: string): number {
+  const database = new DatabaseSync(file)
+  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  database.close()
+  return version
+}
+
+/** As a newer server with one more step leaves it. */
+function raiseVersion(file: string): void {
+  const version = versionOf(file)
+  const database = new DatabaseSync(file)
+  database.exec(`PRAGMA user_version = ${version + 1}`)
+  database.close()
+}

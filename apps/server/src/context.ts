@@ -122,7 +122,9 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     // The installation's own secrets are in the settings before anything else is sealed.
     const isSealed = (await db.selectFrom('settings').select('key').limit(1).execute()).length > 0
     const secrets = createSecrets(await openSecretKey(db, secretKey, isSealed))
-    const liveDb = openLiveDatabase(config.paths.liveDatabase)
+    const liveDb = openLiveDatabase(config.paths.liveDatabase, (file) =>
+      log.warn({ file }, 'figures of a newer version were set aside, and new ones begun'),
+    )
     ends.push(() => liveDb.destroy())
     const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))
     const live = await createLiveFigures({ liveDb, bus, log, ...world })

@@ -149,7 +149,7 @@ test('a bad setting, a missing directory and a newer database are one clear line
   await db.destroy()
   const newer = start({})
   expect(await newer.code).toBe(1)
-  expect(newer.stderr).toMatch(/^postern: the database has version 99, this program knows \d+: .*\n$/)
+  expect(newer.stderr).toMatch(/^postern: \S+\/postern\.db has version 99, this program knows \d+: .*\n$/)
 })
 
 test('an older database is brought up to date, and the log names the copy that is kept', async () => {

@@ -4,6 +4,11 @@ import type { DatabaseSync } from 'node:sqlite'
 /** The database was written by a newer Postern. */
 export class DatabaseTooNewError extends Error {
   readonly code = 'database_too_new'
+  readonly version: number
+  constructor(message: string, version: number) {
+    super(message)
+    this.version = version
+  }
 }
 
 /** An upgrade would have left rows that refer to nothing; nothing was changed. */
@@ -29,7 +34,8 @@ export function migrate(
   const done = versionOf(database)
   if (done > migrations.length) {
     throw new DatabaseTooNewError(
-      `the database has version ${done}, this program knows ${migrations.length}: start the newer Postern again`,
+      `${database.location()} has version ${done}, this program knows ${migrations.length}: start the newer Postern again, or put back the copy of before the upgrade`,
+      done,
     )
   }
   if (done === migrations.length) return
@@ -57,7 +63,8 @@ function migrateWhole(database: DatabaseSync, migrations: readonly string[]): vo
     database.exec(`PRAGMA user_version = ${migrations.length}`)
     database.exec('COMMIT')
   } catch (error) {
-    database.exec('ROLLBACK')
+    // SQLite ends a transaction by itself when the disk is full.
+    if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
 }

@@ -68,6 +68,59 @@ test('damaged figures do not keep the server from starting', async () => {
   }
 })
 
+test('figures of a newer server are set aside, and what cannot be opened is named with the remedy', async () => {
+  const file = join(dir, 'live.db')
+  const first = openLiveDatabase(file)
+  await first
+    .insertInto('figures')
+    .values({ ...FIGURES, node_id: 2 })
+    .execute()
+  await first.destroy()
+  const newer = new DatabaseSync(file)
+  newer.exec('PRAGMA user_version = 99')
+  newer.close()
+  const aside: string[] = []
+  const live = openLiveDatabase(file, (kept) => aside.push(kept))
+  expect(await live.selectFrom('figures').selectAll().execute()).toEqual([])
+  await live.destroy()
+  expect(aside).toEqual([`${file}.version-99`])
+  const kept = new DatabaseSync(`${file}.version-99`)
+  expect(kept.prepare('SELECT node_id FROM figures').get()).toEqual({ node_id: 2 })
+  kept.close()
+  const why = `${dir} cannot be opened: it must belong to the user that the server runs as`
+  expect(() => openDatabase(dir)).toThrow(why)
+})
+
+test('a database with a torn page is found before anything is read from it', async () => {
+  const file = join(dir, 'a.db')
+  const whole = openDatabase(file)
+  for (let key = 0; key < 200; key++)
+    await whole
+      .insertInto('settings')
+      .values({ key: `k${key}`, value: 'v'.repeat(500) })
+      .execute()
+  await whole.destroy()
+  const content = readFileSync(file)
+  writeFileSync(file, content.fill(0, content.length - 40_960))
+  expect(() => openDatabase(file)).toThrow(`${file} is damaged: restore it together with secret.key`)
+  expect(readFileSync(file).equals(content)).toBe(true)
+})
+
+test('a full disk is the error of what could not be written', async () => {
+  const db = openDatabase(join(dir, 'a.db'))
+  const pages = (await sql<{ page_count: number }>`PRAGMA page_count`.execute(db)).rows[0]?.page_count ?? 0
+  await sql`PRAGMA max_page_count = ${sql.lit(pages)}`.execute(db)
+  const write = db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('settings')
+      .values({ key: 'k', value: 'v'.repeat(100_000) })
+      .execute()
+  })
+  await expect(write).rejects.toThrow('database or disk is full')
+  expect(await db.selectFrom('settings').selectAll().execute()).toEqual([])
+  await db.destroy()
+})
+
 test('an upgrade is made as a whole or not at all', () => {
   const database = new DatabaseSync(join(dir, 'a.db'))
   migrate(database, ['CREATE TABLE a (x)'])
@@ -76,7 +129,9 @@ test('an upgrade is made as a whole or not at all', () => {
   const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).all()
   expect(tables.map((row) => row.name)).toEqual(['a'])
   migrate(database, broken.slice(0, 2))
-  expect(() => migrate(database, broken.slice(0, 1))).toThrow('start the newer Postern again')
+  expect(() => migrate(database, broken.slice(0, 1))).toThrow(
+    `${join(dir, 'a.db')} has version 2, this program knows 1: start the newer Postern again, or put back the copy`,
+  )
   database.close()
 })
 

@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
-import { type MigrateOptions, migrate, versionOf } from './migrate.ts'
+import { DatabaseTooNewError, type MigrateOptions, migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
 import type { Database, LiveDatabase } from './schema.ts'
+import { SQLITE, sqliteCodeOf } from './sqlite-codes.ts'
 
 /** The file cannot be used; the message says what to do. */
 export class DatabaseError extends Error {
@@ -25,44 +26,80 @@ export function openDatabase(file: string, mayBegin = true, options?: MigrateOpt
   })
 }
 
-/** Opens the file of figures that may be lost in a crash. A damaged one is replaced by an empty one. */
-export function openLiveDatabase(file: string): Kysely<LiveDatabase> {
-  const openWhole = () =>
-    open<LiveDatabase>(file, 'OFF', (database) => {
-      migrate(database, LIVE_MIGRATIONS)
-      if (database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok')
-        throw new DatabaseError(`${file} is damaged`)
-    })
+/**
+ * Opens the file of figures that may be lost in a crash. A damaged one is replaced by an empty one, and so is one of a
+ * newer Postern, which is kept beside it.
+ * @param onSetAside is given the file that a newer Postern would go on with
+ */
+export function openLiveDatabase(
+  file: string,
+  onSetAside: (kept: string) => void = () => undefined,
+): Kysely<LiveDatabase> {
+  const openWhole = () => open<LiveDatabase>(file, 'OFF', (database) => migrate(database, LIVE_MIGRATIONS))
   try {
     return openWhole()
   } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error
-    for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+    if (error instanceof DatabaseTooNewError) onSetAside(setAside(file, error.version))
+    else if (!(error instanceof DatabaseError)) throw error
+    for (const ending of ['', ...BESIDE]) rmSync(`${file}${ending}`, { force: true })
     return openWhole()
   }
 }
+
+const BESIDE = ['-wal', '-shm']
+
+/** It was closed, so that all is in the one file. */
+function setAside(file: string, version: number): string {
+  const kept = `${file}.version-${version}`
+  renameSync(file, kept)
+  return kept
+}
+
+/** While a file is opened, the server before this one may still be closing it. */
+const OPEN_WITHIN = 5000
+/** Every wait for another program keeps the one thread from answering. */
+const WAIT_AT_MOST = 500
 
 function open<T>(
   file: string,
   synchronous: 'FULL' | 'OFF',
   prepare: (database: DatabaseSync) => void,
 ): Kysely<T> {
-  const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 })
+  const database = openFile(file)
   try {
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
+    if (database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok') throw damageOf(file)
     prepare(database)
+    database.exec(`PRAGMA busy_timeout = ${WAIT_AT_MOST}`)
   } catch (error) {
     database.close()
-    throw isDamage(error)
-      ? new DatabaseError(`${file} is damaged: restore it together with secret.key`)
-      : error
+    throw isDamage(error) ? damageOf(file) : explain(error, file)
   }
   return new Kysely<T>({ dialect: new SqliteDialect({ database: forKysely(database) }) })
 }
 
-/** SQLITE_CORRUPT, and SQLITE_NOTADB. */
+/** @throws DatabaseError */
+function openFile(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: OPEN_WITHIN })
+  } catch (error) {
+    throw explain(error, file)
+  }
+}
+
+const damageOf = (file: string) =>
+  new DatabaseError(`${file} is damaged: restore it together with secret.key`)
+
+function explain(error: unknown, file: string): unknown {
+  const code = sqliteCodeOf(error)
+  if (code === SQLITE.cannotOpen || code === SQLITE.readOnly)
+    return new DatabaseError(`${file} cannot be opened: it must belong to the user that the server runs as`)
+  return error
+}
+
 function isDamage(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (error.errcode === 11 || error.errcode === 26)
+  const code = sqliteCodeOf(error)
+  return code === SQLITE.corrupt || code === SQLITE.notADatabase
 }
 
 /** Preparing a statement takes longer than running most of them, and few different ones are in use. */
@@ -76,6 +113,8 @@ function forKysely(database: DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),
     prepare(sql) {
+      // Kysely's answer to an error. SQLite has done it by itself when the disk is full, and a second one would throw.
+      if (sql === 'rollback' && !database.isTransaction) return NOTHING
       const statement = kept.get(sql) ?? toStatement(database.prepare(sql))
       kept.delete(sql)
       if (sql.length <= KEPT_LENGTH) kept.set(sql, statement)
@@ -84,6 +123,13 @@ function forKysely(database: DatabaseSync): SqliteDatabase {
       return statement
     },
   }
+}
+
+const NOTHING: SqliteStatement = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [][Symbol.iterator](),
 }
 
 function toStatement(statement: StatementSync): SqliteStatement {

@@ -10,6 +10,7 @@ import {
   UnavailableError,
   ValidationError,
 } from '../core/errors.ts'
+import { SQLITE, sqliteCodeOf } from '../db/sqlite-codes.ts'
 
 interface Answer {
   status: number
@@ -21,6 +22,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const { status, body } = describe(error)
   // A 503 is deliberate, and repeating it must not fill the log with traces.
   if (status === 500) request.log.error({ err: error }, 'request failed')
+  if (status === 507) request.log.error('the disk is full')
   if (error instanceof TooManyError) reply.header('retry-after', String(error.retryAfter))
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   reply.code(status).send({ ...body, requestId: request.id })
@@ -37,7 +39,22 @@ export function answerBadAddress(error: unknown, request: FastifyRequest, reply:
   answerError(error, request, reply)
 }
 
+const DISK_FULL: Answer = {
+  status: 507,
+  body: { message: 'The disk of the server is full. Free space on it, then try again', code: 'unavailable' },
+}
+const DATABASE_BUSY: Answer = {
+  status: 503,
+  body: {
+    message: 'Another program keeps the database from being changed. End it, or try again later',
+    code: 'unavailable',
+  },
+}
+
 function describe(error: unknown): Answer {
+  const failure = sqliteCodeOf(error)
+  if (failure === SQLITE.full) return DISK_FULL
+  if (failure === SQLITE.busy) return DATABASE_BUSY
   const status = STATUS.find(([kind]) => error instanceof kind)?.[1]
   if (status === undefined || !(error instanceof RequestError)) return describeUnreadable(error)
   const { message, code, errors } = error
