@@ -28,6 +28,8 @@ COPY --chmod=0755 deploy/docker/postern.sh /usr/local/bin/postern
 RUN ln -s postern /usr/local/bin/wiredoor
 # A directory of its own, because a volume may belong to root.
 ENV POSTERN_AGENT_DIR=/var/lib/postern-agent/node
+# It is a gateway, into the private networks that the console names: 0053.
+ENV POSTERN_GATEWAY=private
 USER postern
 VOLUME /var/lib/postern-agent
 HEALTHCHECK --interval=30s --timeout=15s --start-period=60s --retries=3 CMD ["postern", "status", "--health"]

@@ -53,7 +53,12 @@ async function connect(form: { isGateway?: boolean } = {}): Promise<void> {
     ...(form.isGateway && { gatewayNetworks }),
   })
   const { publicUrl, caFingerprint } = (await api.call('GET', '/api/config')).json as Config
-  const flags = [`--url=${publicUrl}`, `--token=${node.token}`, `--fingerprint=${caFingerprint}`]
+  const flags = [
+    `--url=${publicUrl}`,
+    `--token=${node.token}`,
+    `--fingerprint=${caFingerprint}`,
+    ...(form.isGateway ? ['--gateway'] : []),
+  ]
   expect(await postern('connect', ...flags)).toContain('Connection established!')
   expect(await machine.must('systemctl', 'is-active', UNIT)).toBe('active\n')
   expect(await postern('status')).not.toMatch(/^Note/m)

@@ -10,6 +10,10 @@ export interface Environment {
   /** Where Docker's API is, for the labels of its containers. */
   docker: string | undefined
   publishFile: string | undefined
+  /** What the server may make of this node: 0053. */
+  gateway: string | undefined
+  allTraffic: boolean
+  dns: boolean
   configDir: string
   /** Where to look for programs. Always includes the directories of system tools, which a user's path may lack. */
   path: string
@@ -29,6 +33,9 @@ export function readEnvironment(variables: Variables = process.env): Environment
     caFile: variables.POSTERN_CA_FILE || undefined,
     docker: variables.POSTERN_DOCKER || undefined,
     publishFile: variables.POSTERN_PUBLISH_FILE || undefined,
+    gateway: variables.POSTERN_GATEWAY || undefined,
+    allTraffic: variables.POSTERN_ALL_TRAFFIC === 'true',
+    dns: variables.POSTERN_DNS === 'true',
     configDir: POSTERN_AGENT_DIR || DEFAULT_CONFIG_DIR,
     path: PATH ? `${PATH}:${SYSTEM_PATH}` : SYSTEM_PATH,
     noColour: Boolean(NO_COLOR),

@@ -6,6 +6,7 @@ import type { AgentPaths } from './config.ts'
 import { Published } from './discovery/published.ts'
 import { OUTCOMES } from './errors.ts'
 import { findJson, writePrivate } from './files.ts'
+import { Policy, policyOf } from './policy.ts'
 
 /** What connecting stores on the node: the server, its token, whom to trust, and the tunnel's key. */
 export const Credentials = z.object({
@@ -19,11 +20,17 @@ export const Credentials = z.object({
   /** What publishes this node's services beside people in the console: Docker's API, and a file. */
   docker: z.optional(z.string()),
   publishFile: z.optional(z.string()),
+  /** What the server may make of this node. */
+  policy: z.optional(Policy),
 })
 export type Credentials = z.infer<typeof Credentials>
 
-export function findCredentials(paths: AgentPaths): Promise<Credentials | undefined> {
-  return findJson(paths.credentials, Credentials)
+/** Those of an agent that knew no policy get the one by which it goes on as it is. */
+export async function findCredentials(paths: AgentPaths): Promise<Credentials | undefined> {
+  const found = await findJson(paths.credentials, Credentials)
+  if (!found || found.policy) return found
+  const lastGood = await findLastGood(paths)
+  return lastGood ? { ...found, policy: policyOf(lastGood) } : found
 }
 
 export function writeCredentials(paths: AgentPaths, credentials: Credentials): Promise<void> {

@@ -21,7 +21,13 @@ console.log(
     : `It publishes Home Assistant at https://${domain.toLowerCase()}/, which must trust its address: see the documentation of this add-on.`,
 )
 
-Object.assign(env, { POSTERN_URL: url, POSTERN_TOKEN: token, POSTERN_FINGERPRINT: fingerprint })
+// A gateway into the private networks that the console names: the add-on's own and the home's.
+Object.assign(env, {
+  POSTERN_URL: url,
+  POSTERN_TOKEN: token,
+  POSTERN_FINGERPRINT: fingerprint,
+  POSTERN_GATEWAY: 'private',
+})
 // An empty list takes away what an earlier start has published; who never published needs no right to.
 if (domain !== undefined || existsSync(SERVICES)) {
   writeFileSync(SERVICES, JSON.stringify(servicesOf(domain)))

@@ -41,7 +41,7 @@ export const NOT_THE_INTERNET: readonly string[] = [
 ]
 
 /** Where the networks behind gateways are: private, shared (CGNAT), benchmarking and unique local addresses. */
-const PRIVATE_USE = [
+export const PRIVATE_USE: readonly Cidr[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '172.16.0.0/12',

@@ -3,11 +3,14 @@ import type { Host } from './lab/network.ts'
 
 const MAIN = new URL('../../../apps/agent/src/main.ts', import.meta.url).pathname
 
+/** The owner of the host lets it be all that the console asks for. */
+const WILLING = ['--gateway=private', '--all-traffic', '--dns']
+
 /** The `postern` command on a host of the lab, with a configuration directory and an interface of its own. */
 export interface Agent {
   run(...args: string[]): ReturnType<Host['run']>
   /** Connects with the node's one-time token, trusting the installation by its fingerprint. */
-  connect(token: string): Promise<string>
+  connect(token: string, ...policy: string[]): Promise<string>
 }
 
 let agents = 0
@@ -22,11 +25,13 @@ export function agentOn(
   const command = (...args: string[]) => ['env', '-i', ...environment, process.execPath, MAIN, ...args]
   return {
     run: (...args) => host.run(...command(...args)),
-    async connect(token) {
+    async connect(token, ...policy) {
       const { json } = await installation.api.call('GET', '/api/config')
       const { publicUrl, caFingerprint } = json as { publicUrl: string; caFingerprint: string }
       const flags = [`--url=${publicUrl}`, `--token=${token}`, `--fingerprint=${caFingerprint}`]
-      return host.must(...command('connect', ...flags, `--interface=${device}`))
+      return host.must(
+        ...command('connect', ...flags, ...(policy.length > 0 ? policy : WILLING), `--interface=${device}`),
+      )
     },
   }
 }

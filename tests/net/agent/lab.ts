@@ -16,6 +16,9 @@ const ETC = {
   'resolv.conf': 'nameserver 203.0.113.1\noptions timeout:1 attempts:1\n',
 }
 
+/** Each test changes what the server wants; tests/net/agent/policy.test.ts tells of nodes that allow less. */
+const WILLING = ['--gateway=private', '--all-traffic', '--dns']
+
 /** Two machines on one wire: `edge` (203.0.113.1, with the server) and `node` (203.0.113.2, where agents run). */
 export async function createLab() {
   const id = await beginLab()
@@ -47,7 +50,7 @@ export async function createLab() {
     /** The same agent by another program, such as the bundle. */
     runAgent,
     connect: (...args: string[]) =>
-      agent(['connect', '--url', 'https://203.0.113.1', '--interface', links.agent, ...args]),
+      agent(['connect', '--url', 'https://203.0.113.1', '--interface', links.agent, ...WILLING, ...args]),
     async status(...args: string[]) {
       const { code, stdout } = await agent(['status', '--json', ...args])
       return { code, report: JSON.parse(stdout) }

@@ -53,7 +53,8 @@ ${commands.join('\n')}
 
 Environment, where the command line says nothing else: POSTERN_URL, POSTERN_TOKEN,
 POSTERN_TOKEN_FILE, POSTERN_FINGERPRINT, POSTERN_CA_FILE, POSTERN_DOCKER,
-POSTERN_PUBLISH_FILE, POSTERN_AGENT_DIR (as --config-dir), NO_COLOR
+POSTERN_PUBLISH_FILE, POSTERN_GATEWAY, POSTERN_ALL_TRAFFIC, POSTERN_DNS,
+POSTERN_AGENT_DIR (as --config-dir), NO_COLOR
 
 Exit codes:
 ${codes.join('\n')}

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { type AgentPaths, agentPaths, type Environment } from '../config.ts'
@@ -38,7 +38,8 @@ export interface Call {
 export interface CommandDefinition<O> {
   summary: string
   help: string
-  options: Record<string, { type: 'string' | 'boolean' }>
+  /** `bare` is the value of an option that stands alone. */
+  options: Record<string, { type: 'string' | 'boolean'; bare?: string }>
   /** @throws AgentError `usage`. */
   parse(values: Values, context: Context): O
   run(call: Call, options: O): Promise<Outcome>
@@ -69,13 +70,21 @@ export function defineCommand<O>(definition: CommandDefinition<O>): Command {
   }
 }
 
-function parseValues(args: readonly string[], options: ParseArgsConfig['options']): Values {
+function parseValues(args: readonly string[], options: CommandDefinition<unknown>['options']): Values {
   try {
     // Each option is a single text or flag, which is all that Values allows.
-    return parseArgs({ args: [...args], options, strict: true }).values as Values
+    return parseArgs({ args: fillBare(args, options), options, strict: true }).values as Values
   } catch (error) {
     throw new AgentError('usage', messageOf(error))
   }
+}
+
+function fillBare(args: readonly string[], options: CommandDefinition<unknown>['options']): string[] {
+  return args.map((arg, index) => {
+    const bare = arg.startsWith('--') ? options[arg.slice(2)]?.bare : undefined
+    const isAlone = args[index + 1]?.startsWith('--') ?? true
+    return bare !== undefined && isAlone ? `${arg}=${bare}` : arg
+  })
 }
 
 /** @returns the text of an option, or undefined when it is absent or empty. */

@@ -1,14 +1,25 @@
 import { readFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
 import { messageOf } from '@postern/host/errors'
 import type { Environment } from '../config.ts'
 import { parseFingerprint } from '../daemon/trust.ts'
 import { findEngineAddress } from '../discovery/engine.ts'
 import { AgentError } from '../errors.ts'
+import { findGatewayNetworks } from '../policy.ts'
 import { type Context, findText, type Values } from './command.ts'
 
 const DEFAULT_INTERFACE = 'postern-node'
 const MAX_TOKEN = 4096
 const NOTHING = 'none'
+
+/** What the server may make of this node; what is not asked for stays as it is stored. */
+export interface AskedPolicy {
+  gateway: string[] | undefined
+  allTraffic: boolean
+  dns: boolean
+  /** None of it, but what stands beside it. */
+  isPlain: boolean
+}
 
 export interface ConnectOptions {
   /** Absent: use the stored one. */
@@ -20,6 +31,7 @@ export interface ConnectOptions {
   /** What else publishes this node's services; `none` takes a stored one away. */
   docker: string | undefined
   publishFile: string | undefined
+  policy: AskedPolicy
   /** How long to wait for traffic through the tunnel, in ms. */
   patience: number
   withSystemd: boolean
@@ -35,6 +47,7 @@ export function parseConnectOptions(values: Values, { environment }: Context): C
     interface: parseInterface(findText(values, 'interface')),
     docker: parseDocker(findText(values, 'docker') ?? environment.docker),
     publishFile: findText(values, 'publish') ?? environment.publishFile,
+    policy: parsePolicy(values, environment),
     patience: parseSeconds(findText(values, 'wait') ?? '30') * 1000,
     withSystemd: values['no-service'] !== true,
   }
@@ -92,6 +105,26 @@ function parseDocker(text: string | undefined): string | undefined {
       '--docker (POSTERN_DOCKER) must be a socket like unix:///var/run/docker.sock, or tcp://HOST:PORT',
     )
   return text
+}
+
+function parsePolicy(values: Values, environment: Environment): AskedPolicy {
+  const text = findText(values, 'gateway') ?? environment.gateway
+  const gateway = text === undefined ? undefined : findGatewayNetworks(text, listOwnNetworks)
+  if (text !== undefined && !gateway)
+    throw new AgentError(
+      'usage',
+      "--gateway (POSTERN_GATEWAY) must be networks like 192.168.1.0/24,10.20.0.0/16, or 'own', 'private' or 'none'",
+    )
+  return {
+    gateway,
+    allTraffic: values['all-traffic'] === true || environment.allTraffic,
+    dns: values.dns === true || environment.dns,
+    isPlain: values.plain === true,
+  }
+}
+
+function listOwnNetworks(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).flatMap(({ cidr }) => cidr ?? []))
 }
 
 /** @param asked on the command line; the word `none` forgets what is stored */

@@ -18,7 +18,7 @@ import { interfaceTaken, isLinkOurs } from '../tunnel/link.ts'
 import { removeTunnel } from '../tunnel/tunnel.ts'
 import { type Call, defineCommand, requirePrivilege } from './command.ts'
 import { type ConnectOptions, parseConnectOptions } from './connect-options.ts'
-import { register, settleCredentials } from './credentials.ts'
+import { register, settleCredentials, withTunnel } from './credentials.ts'
 import { startService, stopService } from './service.ts'
 
 export const connect = defineCommand({
@@ -45,6 +45,13 @@ options to change them; with the same options nothing changes. Without --url and
                       that (or POSTERN_DOCKER)
   --publish FILE      publish the services in this file, a list in JSON; 'none' ends
                       that (or POSTERN_PUBLISH_FILE)
+  --gateway NETS      let the server have this node forward into these networks, like
+                      192.168.1.0/24,10.20.0.0/16; alone: the private networks that it
+                      is in; 'private': all private ones; 'none' (or POSTERN_GATEWAY)
+  --all-traffic       let the server take all traffic of this node (or
+                      POSTERN_ALL_TRAFFIC=true)
+  --dns               let the server set this node's name servers (or POSTERN_DNS=true)
+  --plain             take back what these three let it do before
   --wait SECONDS      how long to wait for traffic (default 30)
   --no-service        run as a plain process even where systemd runs
   --json              print one JSON object instead of text
@@ -58,6 +65,10 @@ options to change them; with the same options nothing changes. Without --url and
     interface: { type: 'string' },
     docker: { type: 'string' },
     publish: { type: 'string' },
+    gateway: { type: 'string', bare: 'own' },
+    'all-traffic': { type: 'boolean' },
+    dns: { type: 'boolean' },
+    plain: { type: 'boolean' },
     wait: { type: 'string' },
     'no-service': { type: 'boolean' },
   },
@@ -69,14 +80,16 @@ options to change them; with the same options nothing changes. Without --url and
     const say = (line: string) => json || context.io.out(line)
     say('Configuring postern...')
     const stored = await findCredentials(paths)
-    const credentials = await settleCredentials(context, options, stored)
-    await requireOwnInterface(call, credentials.interface)
-    const config = await register(credentials)
+    const asked = await settleCredentials(context, options, stored)
+    await requireOwnInterface(call, asked.interface)
+    const config = await register(asked)
+    const credentials = withTunnel(asked, config)
     say('Connecting node...')
     if (!(await isRunningWith(call, credentials, stored)))
       await moveOver(call, options, credentials, stored, config)
     const status = await waitForTunnel(call, new URL(credentials.url), options.patience)
     say('Connection established!')
+    for (const note of status.notes) say(`Note: ${note}`)
     if (json)
       context.io.out(JSON.stringify({ state: status.state, node: status.node, addresses: status.addresses }))
     return 'ok'

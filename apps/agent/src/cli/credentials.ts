@@ -4,6 +4,7 @@ import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { createServerClient } from '../daemon/server-client.ts'
 import { createTrust, fetchAuthority, findVouched, readAuthority } from '../daemon/trust.ts'
 import { AgentError } from '../errors.ts'
+import { PLAIN, type Policy, tunnelOf } from '../policy.ts'
 import type { Credentials } from '../store.ts'
 import { parseWanted } from '../wanted.ts'
 import type { Context } from './command.ts'
@@ -26,11 +27,28 @@ export async function settleCredentials(
     token,
     ca: await settleAuthority(url, options, isSameServer ? stored.ca : null),
     interface: chooseInterface(options.interface, stored?.interface),
-    docker: chooseSource(options.docker, stored?.docker),
-    publishFile: chooseSource(options.publishFile, stored?.publishFile),
     privateKey,
     publicKey,
+    // In the order in which they are stored: both are compared as text.
+    docker: chooseSource(options.docker, stored?.docker),
+    publishFile: chooseSource(options.publishFile, stored?.publishFile),
+    policy: settlePolicy(options.policy, isSameServer ? stored.policy : undefined),
   }
+}
+
+function settlePolicy(asked: ConnectOptions['policy'], stored: Policy = PLAIN): Policy {
+  const base = asked.isPlain ? { ...PLAIN, tunnel: stored.tunnel } : stored
+  return {
+    gateway: asked.gateway ?? base.gateway,
+    allTraffic: asked.allTraffic || base.allTraffic,
+    dns: asked.dns || base.dns,
+    tunnel: base.tunnel,
+  }
+}
+
+/** With the tunnel's networks as they are now, which a server cannot change later. */
+export function withTunnel(credentials: Credentials, config: AgentConfig): Credentials {
+  return { ...credentials, policy: { ...(credentials.policy ?? PLAIN), tunnel: tunnelOf(config) } }
 }
 
 async function settleAuthority(

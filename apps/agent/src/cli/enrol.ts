@@ -12,7 +12,7 @@ import {
 } from '../store.ts'
 import type { Call, Context } from './command.ts'
 import { parseConnectOptions } from './connect-options.ts'
-import { register, settleCredentials } from './credentials.ts'
+import { register, settleCredentials, withTunnel } from './credentials.ts'
 
 /** A rejected token stays rejected until a person acts. */
 const REFUSED = { first: 60_000, most: 600_000 }
@@ -54,9 +54,10 @@ async function settle({ context, paths }: Pick<Call, 'context' | 'paths'>): Prom
       `Nothing is stored in ${paths.configDir}. Run postern connect first, or set POSTERN_URL and POSTERN_TOKEN`,
     )
   if (!options.url && stored) return stored
-  const credentials = await settleCredentials(context, options, stored)
-  if (JSON.stringify(credentials) === JSON.stringify(stored)) return credentials
-  const config = await register(credentials)
+  const asked = await settleCredentials(context, options, stored)
+  if (JSON.stringify(asked) === JSON.stringify(stored)) return asked
+  const config = await register(asked)
+  const credentials = withTunnel(asked, config)
   // Last: with it the node counts as registered.
   await writeLastGood(paths, config)
   await writeCredentials(paths, credentials)

@@ -16,6 +16,7 @@ import { createDnsService } from '../dns/forwarder.ts'
 import { listNameServers } from '../dns/resolver.ts'
 import { AgentError } from '../errors.ts'
 import { createLog, type Log } from '../io.ts'
+import { applyPolicy, PLAIN } from '../policy.ts'
 import {
   type Credentials,
   type DaemonStatus,
@@ -26,6 +27,7 @@ import {
 } from '../store.ts'
 import { createTunnel } from '../tunnel/tunnel.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
+import { parseWanted } from '../wanted.ts'
 import { type Context, defineCommand, requirePrivilege } from './command.ts'
 import { chooseSource } from './connect-options.ts'
 import { enrol } from './enrol.ts'
@@ -40,7 +42,8 @@ Keeps the tunnel as the server wants it until SIGTERM or SIGINT, and prints what
 changes to standard output. The tunnel itself stays up: only 'postern disconnect'
 takes it down. Run 'postern connect' first: it stores what this command needs.
 In a container, POSTERN_URL and POSTERN_TOKEN (or POSTERN_TOKEN_FILE) stand for
-that, and POSTERN_FINGERPRINT or POSTERN_CA_FILE.`,
+that, and POSTERN_FINGERPRINT or POSTERN_CA_FILE; POSTERN_GATEWAY,
+POSTERN_ALL_TRAFFIC and POSTERN_DNS say what the server may make of the node.`,
   options: {},
   parse: () => undefined,
   async run(call) {
@@ -77,9 +80,12 @@ async function runDaemon(
   })
   const client = createServerClient(access)
   const { publicKey } = credentials
+  // The policy of an agent that had none comes from what it was until now: from here on it holds.
+  await writeCredentials(paths, credentials)
   const lastGood = await findLastGood(paths)
   const save = createSaver(paths, lastGood, () => sources.sendAgain())
-  const configuration = createConfigurationReader({ client, publicKey, lastGood, now, random, save })
+  const read = (config: AgentConfig) => applyPolicy(parseWanted(config), credentials.policy ?? PLAIN)
+  const configuration = createConfigurationReader({ client, publicKey, lastGood, now, random, save, read })
   const sources = createSources(readSources(context.environment, credentials), {
     send: client.publish,
     getNetworks: () => configuration.held.wanted?.gateway,

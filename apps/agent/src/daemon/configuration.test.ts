@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { AgentError, type Failure } from '../errors.ts'
 import { config } from '../wanted.fixture.ts'
+import { parseWanted } from '../wanted.ts'
 import { createConfigurationReader } from './configuration.ts'
 
 const KEY = config.publicKey ?? ''
@@ -15,6 +16,7 @@ function lab(publicKey = KEY) {
   }
   const reader = createConfigurationReader({
     publicKey,
+    read: (config) => ({ wanted: parseWanted(config), beyond: [] }),
     lastGood: undefined,
     now: () => world.now,
     random: () => 0,

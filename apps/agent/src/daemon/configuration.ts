@@ -2,7 +2,7 @@ import type { AgentConfig } from '@postern/contract/agent'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import { AgentError, type Outcome } from '../errors.ts'
-import { parseWanted, type Wanted } from '../wanted.ts'
+import type { Wanted } from '../wanted.ts'
 import type { ServerClient } from './server-client.ts'
 
 const EVERY = 300_000
@@ -15,6 +15,8 @@ export interface ConfigurationOptions {
   lastGood: AgentConfig | undefined
   now(): number
   random(): number
+  /** Checks a configuration, and takes what the node's policy allows. @throws AgentError */
+  read(config: AgentConfig): { wanted: Wanted; beyond: string[] }
   /** Stores a usable configuration. */
   save(config: AgentConfig): Promise<void>
 }
@@ -22,6 +24,8 @@ export interface ConfigurationOptions {
 /** What the server wants of this node, and how the last request went. */
 export interface Configuration {
   wanted: Wanted | undefined
+  /** What the server wants beyond the node's policy, in words. */
+  beyond: string[]
   /** In words, when the server rejects the token. */
   refused: string | null
   /** In words, when the last request failed. */
@@ -36,7 +40,9 @@ export function createConfigurationReader(options: ConfigurationOptions) {
   const failed = createBackoff({ first: 1000, most: 60_000, random })
   const refused = createBackoff({ first: REFUSED_FIRST, most: REFUSED_LAST, random })
   const held: Configuration = {
-    wanted: options.lastGood && parseWanted(options.lastGood),
+    wanted: undefined,
+    beyond: [],
+    ...(options.lastGood && options.read(options.lastGood)),
     refused: null,
     outcome: 'ok',
     problem: null,
@@ -49,7 +55,7 @@ export function createConfigurationReader(options: ConfigurationOptions) {
     const config = await getOwnConfig(options)
     const text = JSON.stringify(config)
     if (text === savedText && held.wanted) return
-    held.wanted = parseWanted(config)
+    Object.assign(held, options.read(config))
     await options.save(config)
     savedText = text
   }

@@ -150,7 +150,7 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
 
   return async function publish({ state, outcome, problem }: View): Promise<void> {
     const { wanted, serverReachable } = held
-    const all = [...notes(), ...options.sources.problems()]
+    const all = [...held.beyond, ...notes(), ...options.sources.problems()]
     const next: DaemonStatus = {
       version: options.version,
       state,
@@ -164,6 +164,7 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
       published: options.sources.services(),
     }
     if (JSON.stringify(next) === JSON.stringify(status)) return
+    for (const note of held.beyond) if (!status?.notes.includes(note)) options.log(note)
     if (next.state !== status?.state || next.problem !== status.problem)
       options.log(next.problem ? `${state}: ${next.problem}` : state)
     status = next

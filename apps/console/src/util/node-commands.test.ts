@@ -51,16 +51,18 @@ describe('the lines for Docker', () => {
   })
 })
 
+const PLAIN = { isGateway: false, gatewayNetworks: null, allowInternet: false, dns: null }
+
 describe('the connect command', () => {
   it('shows SECRET and copies the token, with the fingerprint of an https address', () => {
-    const parts = renderConnectCommand('http://127.0.0.1:3000', config)
+    const parts = renderConnectCommand('http://127.0.0.1:3000', config, PLAIN)
     const rest = 'postern connect --url=https://postern.example.com:8443 --token - --fingerprint=sha256:ab12'
     expect(parts.map((part) => part.text).join('')).toBe(`echo SECRET | ${rest}`)
     expect(connectCommandText(parts, 'ptn_1')).toBe(`echo ptn_1 | ${rest}`)
   })
 
   it('has a short form with the token among the options', () => {
-    const parts = renderShortConnectCommand('https://postern.example.com', config)
+    const parts = renderShortConnectCommand('https://postern.example.com', config, PLAIN)
     expect(parts.map((part) => part.text).join('')).toBe(
       'postern connect --url=https://postern.example.com --token=SECRET --fingerprint=sha256:ab12',
     )
@@ -69,8 +71,17 @@ describe('the connect command', () => {
     )
   })
 
+  it('lets the server make of the host what the node is', () => {
+    const gatewayNetworks = ['192.168.7.0/24', 'fd77::/64'].map((subnet) => ({ interface: 'eth0', subnet }))
+    const node = { isGateway: true, gatewayNetworks, allowInternet: true, dns: '192.168.7.1' }
+    for (const render of [renderConnectCommand, renderShortConnectCommand])
+      expect(connectCommandText(render('https://postern.example.com', config, node), 't')).toMatch(
+        / --fingerprint=sha256:ab12 --gateway=192\.168\.7\.0\/24,fd77::\/64 --all-traffic --dns$/,
+      )
+  })
+
   it('pins nothing over plain http', () => {
-    const parts = renderConnectCommand('http://192.168.1.5:3000', config)
+    const parts = renderConnectCommand('http://192.168.1.5:3000', config, PLAIN)
     expect(connectCommandText(parts, 't')).toBe(
       'echo t | postern connect --url=http://192.168.1.5:3000 --token -',
     )

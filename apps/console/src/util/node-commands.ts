@@ -23,25 +23,40 @@ function isLoopback(host: string): boolean {
 
 type Server = Pick<Config, 'publicUrl' | 'caFingerprint'>
 
+/** What the host must let the server make of it. */
+type Rights = Pick<CreatedNode, 'isGateway' | 'gatewayNetworks' | 'allowInternet' | 'dns'>
+
 /**
  * The command in parts, with the token hidden. The token goes through standard input from a shell builtin:
  * arguments are visible to every user of that machine while a command runs.
  */
-export function renderConnectCommand(origin: string, config: Server): CommandPart[] {
+export function renderConnectCommand(origin: string, config: Server, node: Rights): CommandPart[] {
   return [
     { kind: 'text', text: 'echo ' },
     { kind: 'secret', text: HIDDEN },
     { kind: 'text', text: ' | ' },
     ...renderCall(origin, config, [{ kind: 'flag', text: '--token -' }]),
+    ...renderRights(node),
   ]
 }
 
 /** The same with the token among the options. */
-export function renderShortConnectCommand(origin: string, config: Server): CommandPart[] {
-  return renderCall(origin, config, [
+export function renderShortConnectCommand(origin: string, config: Server, node: Rights): CommandPart[] {
+  const token: CommandPart[] = [
     { kind: 'flag', text: '--token=' },
     { kind: 'secret', text: HIDDEN },
-  ])
+  ]
+  return [...renderCall(origin, config, token), ...renderRights(node)]
+}
+
+/** Without them the agent stays a plain node, whatever the server wants. */
+function renderRights({ isGateway, gatewayNetworks, allowInternet, dns }: Rights): CommandPart[] {
+  const networks = isGateway ? (gatewayNetworks ?? []).map(({ subnet }) => subnet).join(',') : ''
+  const parts: CommandPart[] = []
+  if (networks !== '') parts.push({ kind: 'flag', text: ' --gateway=' }, { kind: 'text', text: networks })
+  if (allowInternet) parts.push({ kind: 'flag', text: ' --all-traffic' })
+  if (dns) parts.push({ kind: 'flag', text: ' --dns' })
+  return parts
 }
 
 /** Only https has a certificate to be pinned. */

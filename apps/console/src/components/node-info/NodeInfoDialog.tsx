@@ -66,9 +66,9 @@ export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
             <Banner kind="warn">
               <p>This token is visible only once. Store it securely.</p>
             </Banner>
-            {config && <ConnectTerminal config={config} token={node.token} />}
+            {config && <ConnectTerminal config={config} node={node} />}
             <Arrival node={node} onExpose={onExpose} />
-            {config && <ShortCommand config={config} token={node.token} />}
+            {config && <ShortCommand config={config} node={node} />}
             <p className="hint">
               The token is stored on the machine when the command has run. If you lose it, generate a new one
               on the node's page.
@@ -148,8 +148,8 @@ function Arrival({ node, onExpose }: Omit<Props, 'onClose'>) {
 const RESULTS = ['Configuring postern...', 'Connecting node...', 'Connection established!']
 
 /** The command as a demo with the token hidden; copying gives the real one. */
-function ConnectTerminal({ config, token }: { config: Config; token: string }) {
-  const parts = renderConnectCommand(location.origin, config)
+function ConnectTerminal({ config, node }: { config: Config; node: CreatedNode }) {
+  const parts = renderConnectCommand(location.origin, config, node)
   return (
     <Terminal
       command={<CommandLine parts={parts} />}
@@ -160,7 +160,7 @@ function ConnectTerminal({ config, token }: { config: Config; token: string }) {
           variant="ghost"
           text="Copy command"
           label="Copy command"
-          value={connectCommandText(parts, token)}
+          value={connectCommandText(parts, node.token)}
         />
       }
     />
@@ -168,8 +168,8 @@ function ConnectTerminal({ config, token }: { config: Config; token: string }) {
 }
 
 /** The command with the token as an option, for a machine with no other users. */
-function ShortCommand({ config, token }: { config: Config; token: string }) {
-  const parts = renderShortConnectCommand(location.origin, config)
+function ShortCommand({ config, node }: { config: Config; node: CreatedNode }) {
+  const parts = renderShortConnectCommand(location.origin, config, node)
   return (
     <div className="field">
       <span className="label">Shorter, but other users of that machine can see the token while it runs</span>
@@ -177,7 +177,7 @@ function ShortCommand({ config, token }: { config: Config; token: string }) {
         <code className="input mono">
           <CommandLine parts={parts} />
         </code>
-        <CopyButton value={connectCommandText(parts, token)} label="Copy short command" />
+        <CopyButton value={connectCommandText(parts, node.token)} label="Copy short command" />
       </div>
     </div>
   )

@@ -1,0 +1,85 @@
+import { describe, expect, it, test } from 'vitest'
+import { applyPolicy, findGatewayNetworks, PLAIN, type Policy, policyOf, tunnelOf } from './policy.ts'
+import { config } from './wanted.fixture.ts'
+import { parseWanted } from './wanted.ts'
+
+const TUNNEL = tunnelOf(config)
+const permitting = (policy: Partial<Policy>) => ({ ...PLAIN, tunnel: TUNNEL, ...policy })
+const peer = (...allowedIps: string[]) => ({ ...config, peer: { ...config.peer, allowedIps } })
+const gateway = (...subnets: string[]) => ({
+  ...config,
+  gateway: subnets.map((subnet) => ({ interface: 'eth0', subnet })),
+})
+const apply = (wanted: typeof config, policy: Partial<Policy> = {}) =>
+  applyPolicy(parseWanted(wanted), permitting(policy))
+
+test('the tunnel is the /16 and the /64 of the addresses', () => {
+  expect(TUNNEL).toEqual(['10.64.0.0/16', 'fd64::/64'])
+})
+
+describe('a plain node', () => {
+  it('forwards nothing, sends nothing but the traffic of the tunnel, and keeps its name servers', () => {
+    const { wanted, beyond } = apply({ ...config, peer: peer('0.0.0.0/0', '::/0').peer })
+    expect(wanted).toMatchObject({ gateway: null, dns: [], peer: { allowedIps: TUNNEL } })
+    expect(beyond).toEqual([
+      'The server wants this node to forward to 192.168.7.0/24,fd00:7::/64. To let it: postern connect --gateway=192.168.7.0/24,fd00:7::/64',
+      'The server wants all traffic of this node. To let it: postern connect --all-traffic',
+      "The server wants to set this node's name servers. To let it: postern connect --dns",
+    ])
+  })
+
+  it('gets no address and no route outside of the tunnel that it connected to', () => {
+    const odd = { ...peer('10.64.0.0/16', '10.20.0.0/16'), addresses: ['10.64.0.2/16', '198.18.0.1/15'] }
+    const { wanted, beyond } = apply(odd)
+    expect(wanted).toMatchObject({ addresses: ['10.64.0.2/16'], peer: { allowedIps: ['10.64.0.0/16'] } })
+    expect(beyond.filter((words) => words.includes('was not in it'))).toHaveLength(2)
+  })
+})
+
+describe('a gateway', () => {
+  it('forwards into the networks that it was connected for, and says which others the server wants', () => {
+    const { wanted, beyond } = apply(gateway('192.168.7.0/24', '10.20.0.0/16'), {
+      gateway: ['192.168.0.0/16'],
+      dns: true,
+    })
+    expect(wanted.gateway).toEqual(['192.168.7.0/24'])
+    expect(beyond).toEqual([
+      'The server wants this node to forward to 10.20.0.0/16. To let it: postern connect --gateway=10.20.0.0/16,192.168.0.0/16',
+    ])
+  })
+
+  it.each(['169.254.169.254/32', '127.0.0.0/8', 'fe80::/64', '0.0.0.0/0', '224.0.0.0/4'])(
+    'never forwards to %s',
+    (network) => {
+      const { wanted, beyond } = apply(gateway(network), { gateway: [network], dns: true })
+      expect(wanted.gateway).toBeNull()
+      expect(beyond.join()).toContain('It never forwards to loopback')
+    },
+  )
+})
+
+test('a node that was connected before it had a policy goes on as it is', () => {
+  for (const before of [config, peer('0.0.0.0/0', '::/0'), { ...config, gateway: null, dns: [] }])
+    expect(applyPolicy(parseWanted(before), policyOf(before))).toEqual({
+      wanted: parseWanted(before),
+      beyond: [],
+    })
+})
+
+test('how networks are named', () => {
+  const own = [
+    '192.168.7.5/24',
+    '203.0.113.4/24',
+    '10.64.0.2/32',
+    '127.0.0.1/8',
+    'fd00:7::5/64',
+    'fe80::1/64',
+  ]
+  const find = (text: string) => findGatewayNetworks(text, () => own)
+  expect(find('192.168.1.9/24, 10.20.0.0/16')).toEqual(['10.20.0.0/16', '192.168.1.0/24'])
+  expect(find('own')).toEqual(['192.168.7.0/24', 'fd00:7::/64'])
+  expect(find('private')).toContain('172.16.0.0/12')
+  expect(find('none')).toEqual([])
+  for (const bad of ['', 'lan', '10.0.0.0/8,x', '127.0.0.0/8', '169.254.0.0/16', '0.0.0.0/0'])
+    expect(find(bad), bad).toBeUndefined()
+})

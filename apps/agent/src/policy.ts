@@ -1,0 +1,123 @@
+import type { AgentConfig } from '@postern/contract/agent'
+import { type Cidr, contains, findCidrs, formatCidr, mergeCidrs, parseCidr } from '@postern/net/cidr'
+import { isForPrivateUse, isSpecial, PRIVATE_USE } from '@postern/net/special'
+import * as z from 'zod/mini'
+import type { Wanted } from './wanted.ts'
+
+/** What this node lets a server make of it. A server that wants more gets the rest only. */
+export const Policy = z.object({
+  /** The networks into which it may forward. */
+  gateway: z.array(z.string()),
+  /** May take all traffic of the node, not only that of the tunnel. */
+  allTraffic: z.boolean(),
+  /** May set the node's name servers. */
+  dns: z.boolean(),
+  /** The tunnel's own networks, as they were when it connected; empty: not known yet. */
+  tunnel: z.array(z.string()),
+})
+export type Policy = z.infer<typeof Policy>
+
+export const PLAIN: Policy = { gateway: [], allTraffic: false, dns: false, tunnel: [] }
+
+const EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0']
+
+/** The tunnel is a /16 and a /64, in which each node has an address. */
+export function tunnelOf({ addresses }: AgentConfig): string[] {
+  const networks = addresses.flatMap((address) => {
+    const [ip = ''] = address.split('/')
+    return findCidrs([`${ip}/${ip.includes(':') ? 64 : 16}`])
+  })
+  return mergeCidrs(networks).map(formatCidr)
+}
+
+/** What a node that was connected before it had a policy keeps: what its server made of it so far. */
+export function policyOf(config: AgentConfig): Policy {
+  const networks = findCidrs((config.gateway ?? []).map(({ subnet }) => subnet))
+  return {
+    gateway: networks.filter((network) => !isSpecial(network)).map(formatCidr),
+    allTraffic: config.peer.allowedIps.some((network) => EVERYTHING.includes(network)),
+    dns: config.dns.length > 0,
+    tunnel: tunnelOf(config),
+  }
+}
+
+/** The part of what a server wants that the policy allows. @returns also what it leaves out, in words */
+export function applyPolicy(wanted: Wanted, policy: Policy): { wanted: Wanted; beyond: string[] } {
+  const beyond: string[] = []
+  const allowed: Wanted = {
+    ...wanted,
+    addresses: wanted.addresses.filter((address) => isInTunnel(address, policy)),
+    dns: policy.dns ? wanted.dns : [],
+    gateway: allowGateway(wanted.gateway, policy, beyond),
+    peer: { ...wanted.peer, allowedIps: allowTraffic(wanted.peer.allowedIps, policy, beyond) },
+  }
+  if (allowed.dns.length < wanted.dns.length)
+    beyond.push("The server wants to set this node's name servers. To let it: postern connect --dns")
+  const strange = wanted.addresses.filter((address) => !allowed.addresses.includes(address))
+  if (strange.length > 0) beyond.push(outside(strange))
+  return { wanted: allowed, beyond }
+}
+
+function isInTunnel(network: string, { tunnel }: Policy): boolean {
+  return tunnel.length === 0 || isInside(parseCidr(network), tunnel.map(parseCidr))
+}
+
+const isInside = (inner: Cidr, networks: readonly Cidr[]) => networks.some((outer) => contains(outer, inner))
+
+function allowGateway(wanted: Wanted['gateway'], policy: Policy, beyond: string[]): Wanted['gateway'] {
+  if (!wanted) return null
+  const own = mergeCidrs(policy.gateway.map(parseCidr))
+  const [special, usable] = split(wanted.map(parseCidr), isSpecial)
+  const [allowed, refused] = split(usable, (network) => isInside(network, own))
+  if (special.length > 0)
+    beyond.push(
+      `The server wants this node to forward to ${listed(special)}. ` +
+        'It never forwards to loopback, link-local, multicast and reserved addresses',
+    )
+  if (refused.length > 0) {
+    const all = listed(mergeCidrs([...own, ...refused]))
+    beyond.push(
+      `The server wants this node to forward to ${listed(refused)}. To let it: postern connect --gateway=${all}`,
+    )
+  }
+  return allowed.length > 0 ? allowed.map(formatCidr) : null
+}
+
+function split(networks: readonly Cidr[], isFirst: (network: Cidr) => boolean): [Cidr[], Cidr[]] {
+  return [networks.filter(isFirst), networks.filter((network) => !isFirst(network))]
+}
+
+const listed = (networks: readonly Cidr[]) => networks.map(formatCidr).join(',')
+
+function allowTraffic(wanted: string[], policy: Policy, beyond: string[]): string[] {
+  if (policy.allTraffic) return wanted
+  const allowed = wanted.filter((network) => !EVERYTHING.includes(network) && isInTunnel(network, policy))
+  const strange = wanted.filter((network) => !EVERYTHING.includes(network) && !allowed.includes(network))
+  if (strange.length > 0) beyond.push(outside(strange))
+  if (allowed.length + strange.length === wanted.length) return allowed
+  beyond.push('The server wants all traffic of this node. To let it: postern connect --all-traffic')
+  return [...new Set([...allowed, ...policy.tunnel])]
+}
+
+const outside = (networks: readonly string[]) =>
+  `The server wants ${networks.join(', ')} in the tunnel, which was not in it when this node connected. ` +
+  'To let it: postern connect'
+
+/**
+ * What `--gateway` names: networks, `own` for the private ones that this machine is in, `private` for all private ones,
+ * or `none`. @returns undefined for anything else
+ */
+export function findGatewayNetworks(text: string, listOwn: () => readonly string[]): string[] | undefined {
+  if (text === 'none') return []
+  if (text === 'private') return PRIVATE_USE.map(formatCidr)
+  const parts = text === 'own' ? listOwn() : text.split(',').map((part) => part.trim())
+  const networks = findCidrs(parts)
+  if (text === 'own') return mergeCidrs(networks.filter(isOwnNetwork)).map(formatCidr)
+  if (networks.length < parts.length || networks.some(isSpecial)) return undefined
+  return mergeCidrs(networks).map(formatCidr)
+}
+
+/** An address alone is no network, as the tunnel's own. */
+function isOwnNetwork(network: Cidr): boolean {
+  return isForPrivateUse(network) && network.prefix < (network.base.family === 4 ? 32 : 128)
+}
