@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
@@ -59,6 +59,25 @@ async function expectOneHalfIsNothing(token: string): Promise<void> {
     expect(await ask(carrier, `/api/nodes/stream?token=${token}`)).toBe(401)
   }
 }
+
+test('the token of the edge opens nothing from outside, by no way', async () => {
+  const token = readFileSync(installation.paths.edgeToken, 'utf8').trim()
+  const authorization = { authorization: `Bearer ${token}` }
+  const upgrade = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const socket = { ...upgrade, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
+  const state = [...headerArgs(authorization), '--json', '{"known":{}}']
+  for (const version of ['--http1.1', '--http2']) {
+    const url = `${CONSOLE}/api/edge/state`
+    const answer = await visit(lab.visitor, url, { args: [version, ...state] })
+    expect(answer.status).toBe(401)
+    expect(answer.body).not.toContain('PRIVATE KEY')
+  }
+  expect(await ask({ ...authorization, ...socket }, '/api/edge/socket')).toBe(401)
+  const direct = [...state, '--unix-socket', installation.paths.serverSocket]
+  expect(
+    JSON.parse(await lab.server.must('curl', '-s', ...direct, 'http://localhost/api/edge/state')),
+  ).toHaveProperty('sections')
+})
 
 describe('at the public address', () => {
   test.each(['--http1.1', '--http2'])('a sign-in with a key makes a bound session (%s)', async (version) => {

@@ -79,7 +79,7 @@ async function findCaller(context: Context, request: FastifyRequest, { auth }: E
     case 'node':
       return await getNodeCaller(context, request)
     case 'edge':
-      return await getEdgeCaller(context, bearerOf(request))
+      return await getEdgeCaller(context, request)
   }
 }
 
@@ -112,7 +112,9 @@ async function getNodeCaller(context: Context, request: FastifyRequest): Promise
   throw new UnauthenticatedError('Unknown access token')
 }
 
-async function getEdgeCaller(context: Context, token: string | undefined): Promise<EdgeCaller> {
+/** It comes by the server's socket itself. What came through HAProxy came from outside, whoever has the token. */
+async function getEdgeCaller(context: Context, request: FastifyRequest): Promise<EdgeCaller> {
+  const token = request.headers['x-forwarded-for'] === undefined ? bearerOf(request) : undefined
   const edge = token === undefined ? undefined : await findEdgeByToken(context, token)
   if (!edge) throw new UnauthenticatedError("Send the edge's token")
   return { kind: 'edge', edgeId: edge.id }
