@@ -58,6 +58,24 @@ it('says it once when the tunnel is quick', async () => {
   expect(onAhead).not.toHaveBeenCalled()
 })
 
+it('a full disk is one problem of the edge, and no failure of a HAProxy that runs', async () => {
+  const parts = partsThatRecord([], 0)
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  parts.haproxy.apply = async () => {
+    throw full
+  }
+  parts.nftables.apply = async () => {
+    throw full
+  }
+  const { dataPlane, isInForce, problems } = await reconcile(parts, holdState(makeState()), FULL)
+  const message = 'The disk of the edge is full: what runs goes on, and changes wait. Free space on it.'
+  const problem = { scope: { kind: 'edge' }, message }
+  expect(problems).toEqual({ haproxy: [problem], others: [problem] })
+  expect(dataPlane.haproxy.state).toBe('ok')
+  expect(dataPlane.nftables).toEqual({ state: 'failed', detail: message })
+  expect(isInForce).toEqual({ haproxy: false, wireguard: true, nftables: false })
+})
+
 it('a machine that cannot be looked at is a problem, and ends nothing', async () => {
   const observeMachine = () => {
     throw new Error('no right to read')

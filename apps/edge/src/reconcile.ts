@@ -201,6 +201,9 @@ async function applyHaproxy(
     parts.onRoutes(routes)
     return { part: parts.haproxy.state(), problems: found }
   })
+  // It goes on with what it has, and only what is new waits.
+  if (result.isDiskFull)
+    return { ...result, part: parts.haproxy.state(), isInForce: false, needsAnotherApply: false }
   const isOk = result.part.state === 'ok'
   const needsAnotherApply = isOk && parts.haproxy.needsAnotherApply()
   return {
@@ -225,20 +228,24 @@ async function attempt(
   parts: ReconcileParts,
   name: string,
   apply: () => Promise<PartResult>,
-): Promise<PartResult> {
+): Promise<PartResult & { isDiskFull?: boolean }> {
   try {
     return await apply()
   } catch (error) {
     const isMissing = ['part_missing', 'program_missing'].includes(codeOf(error))
-    const detail = messageOf(error)
+    const isDiskFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
+    const detail = isDiskFull ? DISK_FULL : messageOf(error)
     parts.log.debug({ err: error }, `${name} is not as wanted`)
-    const message = `${name}: ${detail}`
+    const message = isDiskFull ? DISK_FULL : `${name}: ${detail}`
     return {
       part: { state: isMissing ? 'missing' : 'failed', detail },
       problems: [{ scope: { kind: 'edge' }, message }],
+      isDiskFull,
     }
   }
 }
+
+const DISK_FULL = 'The disk of the edge is full: what runs goes on, and changes wait. Free space on it.'
 
 /** Without a tunnel no service of a node is reachable, and each one shows it. */
 function tunnelProblems(state: HeldState, part: PartState): Problem[] {

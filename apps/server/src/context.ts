@@ -158,7 +158,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       proofs: createProofs(world.randomBytes),
       keyAttempts: createAttempts(world.clock),
       publishAttempts: createAttempts(world.clock),
-      passwordGate: createGate(2, 50),
+      passwordGate: createGate(1, 50),
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,
       addresses: createAddressBook(tunnel.network4),

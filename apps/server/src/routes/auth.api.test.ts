@@ -58,9 +58,23 @@ test('attempts side by side count as well', async () => {
   expect(answers.filter((answer) => answer.statusCode === 401)).toHaveLength(5)
 })
 
+test('one password is checked at a time, for the memory that each takes', async () => {
+  const busy = Promise.withResolvers<void>()
+  const first = server.context.passwordGate.pass(() => busy.promise)
+  let isBegun = false
+  const second = server.context.passwordGate.pass(async () => {
+    isBegun = true
+  })
+  await new Promise(setImmediate)
+  expect(isBegun).toBe(false)
+  busy.resolve()
+  await Promise.all([first, second])
+  expect(isBegun).toBe(true)
+})
+
 test('too many at once are told to wait, without a trace of each in the log', async () => {
   const busy = Promise.withResolvers<void>()
-  const inside = Array.from({ length: 52 }, () => server.context.passwordGate.pass(() => busy.promise))
+  const inside = Array.from({ length: 51 }, () => server.context.passwordGate.pass(() => busy.promise))
   // A name that nobody has takes the same way.
   for (const name of ['admin', 'nobody']) expect((await login(name, 'no')).statusCode).toBe(503)
   busy.resolve()
