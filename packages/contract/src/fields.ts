@@ -145,12 +145,17 @@ export const backendHost = z.pipe(
   ),
 )
 
+/** Only A to Z: Unicode's lower case would make the address of one person that of another, as of U+212A a k. */
+export function foldEmail(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
 /** An e-mail address as providers tell it, in lower case. Any top-level name will do. */
 export const email = z
   .string(missing(MESSAGES.required))
   .check(
     z.trim(),
-    z.toLowerCase(),
+    z.overwrite(foldEmail),
     z.minLength(1, MESSAGES.required),
     z.maxLength(254, MESSAGES.email),
     z.regex(

@@ -83,6 +83,11 @@ describe('a visitor who signs in at GitHub', () => {
     expect(address.searchParams.get('prompt')).toBe('select_account')
   })
 
+  it('with another letter that folds to one of a listed address stays another', async () => {
+    github.accounts.set('ann', [entry('\u{212A}ATE@example.com', true, true)])
+    expect(await signIn('ann')).toMatchObject({ email: '\u{212A}ate@example.com' })
+  })
+
   it('with many addresses comes with the primary one, wherever it is', async () => {
     const others = Array.from({ length: 60 }, (_, index) => entry(`${index}@example.com`, false, true))
     github.accounts.set('ann', [...others, entry('ann@example.com', true, true)])

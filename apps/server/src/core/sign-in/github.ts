@@ -1,3 +1,4 @@
+import { foldEmail } from '@postern/contract/fields'
 import * as oidc from 'openid-client'
 import * as z from 'zod/mini'
 import type { Fetch } from './bounded-fetch.ts'
@@ -105,5 +106,5 @@ function accountOf(emails: EmailList): Account {
   if (!own || others.length > 0 || own.email === '' || own.email.length > 254)
     return { claims, email: null, doubt: 'The account has no primary e-mail address at GitHub.' }
   const doubt = own.verified ? null : 'The owner has not confirmed this address at GitHub yet.'
-  return { claims, email: own.email.toLowerCase(), doubt }
+  return { claims, email: foldEmail(own.email), doubt }
 }

@@ -102,6 +102,11 @@ describe.each(['microsoft', `${HOST}/organizations/v2.0`])('Microsoft by %s', (i
     expect(account).toMatchObject({ email: 'ann@example.com', doubt: expect.stringMatching(/xms_edov/) })
   })
 
+  it('folds no other letter into one of a listed address', async () => {
+    const said = { email: '\u{212A}ATE@example.com', xms_edov: true }
+    expect(await signIn(issuer, said)).toMatchObject({ email: '\u{212A}ate@example.com' })
+  })
+
   it('never takes a name for an e-mail address', async () => {
     const said = {
       email: undefined,

@@ -1,3 +1,4 @@
+import { foldEmail } from '@postern/contract/fields'
 import * as oidc from 'openid-client'
 import type { Fetch } from './bounded-fetch.ts'
 import type { Account, Provider, Question } from './provider.ts'
@@ -111,5 +112,5 @@ function accountOf(claims: Account['claims'], isMicrosoft: boolean): Account {
       'Microsoft does not say that the domain of this address has been verified: the claim xms_edov is missing or not true.'
     : !isTrue(isVerified) &&
       'The provider does not say that this address has been verified: the claim email_verified is missing or not true.'
-  return { claims, email: email.toLowerCase(), doubt: doubt || null }
+  return { claims, email: foldEmail(email), doubt: doubt || null }
 }
