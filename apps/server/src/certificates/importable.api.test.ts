@@ -121,6 +121,28 @@ test('curl is not deceived by a server that a thief of the key has set up', asyn
   expect((await visitFrom('google.com')).code).toBe(60)
 })
 
+test('an agent adds no name to it; one that a person saves counts', async () => {
+  const before = await importRoot()
+  const node = (await client.post('/api/nodes', { name: 'gw', agentMayPublish: true })).json()
+  const service = { key: 'a', type: 'http', name: 'a', domain: 'accounts.google.com', backendPort: 80 }
+  server.context.resolver.resolve = async () => ['203.0.113.1']
+  const answer = await server.call({
+    ...{ method: 'PUT', url: '/api/agent/services', headers: { authorization: `Bearer ${node.token}` } },
+    payload: { source: 'docker', services: [service] },
+  })
+  expect(answer.json().services).toMatchObject([{ state: 'published' }])
+  expect(await importRoot()).toBe(before)
+  const [domain] = await server.context.db
+    .selectFrom('domains')
+    .select('id')
+    .where('domain', '=', 'accounts.google.com')
+    .execute()
+  expect((await client.patch(`/api/domains/${domain?.id}`, { skipValidation: true })).statusCode).toBe(200)
+  expect(await importRoot()).not.toBe(before)
+  const chain = await chainOf('domain_id', domain?.id ?? 0)
+  expect(await verify(chain, '-verify_hostname', 'accounts.google.com')).toContain('OK')
+})
+
 test('it is the same until the names change, and agents keep theirs', async () => {
   const first = await importRoot()
   const { fingerprint, certificate } = server.context.authority

@@ -31,6 +31,12 @@ export async function describeImportableRoot(context: Context): Promise<RootCert
 }
 
 async function listNames(context: Context): Promise<string[]> {
-  const domains = await context.db.selectFrom('domains').select('domain').execute()
+  const { db } = context
+  // What agents brought by themselves is no reason to trust this installation with a name.
+  const domains = await db
+    .selectFrom('domains')
+    .select('domain')
+    .where('id', 'not in', db.selectFrom('published_domains').select('domain_id'))
+    .execute()
   return [...installationNames(context), ...domains.map(({ domain }) => domain)]
 }
