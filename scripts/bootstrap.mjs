@@ -8,17 +8,24 @@ import { buildWhatIsStale } from './bootstrap/build.mjs'
 import { handOver } from './bootstrap/hand-over.mjs'
 import { installNpmPackages } from './bootstrap/npm-packages.mjs'
 import { takeFromEnvironment } from './bootstrap/own-environment.mjs'
+import { checkTree } from './bootstrap/own-tree.mjs'
 import { ROOT, StepError } from './bootstrap/step.mjs'
 import { installSystemPackages, sayWhichUpdatesWait } from './bootstrap/system-packages.mjs'
 
 /**
  * What each verb needs: sets of system programs, whether to build our programs, and whether it gets the
- * administrator's password. Its program is `scripts/<verb>.ts` unless `script` names another, and `args` come first.
+ * administrator's password. `asRoot` are those that leave programs running as root. Its program is `scripts/<verb>.ts` unless `script` names another, and `args` come first.
  */
 const VERBS = {
-  start: { programs: ['runtime'], build: true, password: true, script: 'scripts/dist/start.mjs' },
+  start: {
+    asRoot: true,
+    programs: ['runtime'],
+    build: true,
+    password: true,
+    script: 'scripts/dist/start.mjs',
+  },
   stop: { programs: [], build: false },
-  'install-service': { programs: ['runtime'], build: true, password: true },
+  'install-service': { asRoot: true, programs: ['runtime'], build: true, password: true },
   'rotate-key': { programs: [], build: true },
   password: { programs: [], build: true, password: true },
   package: { programs: ['package'], build: true },
@@ -41,6 +48,7 @@ async function main() {
   const needs = VERBS[verb]
   if (!needs) throw new StepError(`"${verb}" is not one of ${Object.keys(VERBS).join(', ')}`)
   const down = verb === 'start' && rest.includes('--down')
+  if (needs.asRoot && !down) checkTree()
   mkdirSync(join(ROOT, '.postern'), { recursive: true })
   if (!down) await installSystemPackages(needs.programs)
   if (verb === 'start' && !down) await sayWhichUpdatesWait()

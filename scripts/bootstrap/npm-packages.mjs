@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkOwnNode } from './node-sums.mjs'
 import { ROOT, say, step } from './step.mjs'
 
 /**
@@ -21,7 +22,13 @@ function readJson(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
 }
 
+/** Installs what is missing. The Node that comes with it has been checked when this returns. */
 export async function installNpmPackages() {
+  await installMissing()
+  await checkOwnNode()
+}
+
+async function installMissing() {
   const lock = readJson(join(ROOT, 'package-lock.json'))
   const installed = readJson(join(ROOT, 'node_modules/.package-lock.json'))
   if (existsSync(join(ROOT, 'node_modules/.bin/node')) && isInstalled(lock, installed)) return

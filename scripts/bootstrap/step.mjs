@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -26,7 +26,7 @@ export function reasonIn(log) {
  */
 export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
   mkdirSync(dirname(LOG), { recursive: true })
-  const log = openSync(LOG, 'w')
+  const log = openLog()
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, NO_COLOR: '1', ...env },
@@ -42,6 +42,18 @@ export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
       resolve(`${readFileSync(LOG, 'utf8')}\n${signal ? reasonOfSignal(signal, seconds) : ''}`)
     })
   })
+}
+
+/** Not through a link, by which another user could have root empty any file. */
+function openLog() {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
+  try {
+    return openSync(LOG, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644)
+  } catch (error) {
+    throw new StepError(
+      `cannot write ${LOG}: ${error.code === 'ELOOP' ? 'it is a link: remove it' : error.message}`,
+    )
+  }
 }
 
 /** We end a program that takes too long by SIGTERM; the kernel takes SIGKILL when memory runs out. */

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { must } from '@postern/host/exec'
+import { checkNode, OWN_NODE } from '../bootstrap/node-sums.mjs'
 import { type Environment, ROOT } from '../lib/environment.ts'
 
 /** What runs our programs, for one processor. */
@@ -33,6 +34,7 @@ export async function fetchRuntime(processor: Processor, environment: Environmen
   const runtime = { program: join(dir, 'node'), licence: join(dir, 'LICENSE') }
   if (!existsSync(runtime.program)) await fetchInto(dir, `${name}@${version}`, environment)
   assertProcessor(runtime.program, processor)
+  await checkNode(runtime.program, processor)
   return runtime
 }
 
@@ -56,7 +58,8 @@ async function fetchInto(dir: string, spec: string, environment: Environment): P
 
 /** The Node that this repository runs with, without what only debuggers read: 116 instead of 150 MB. */
 export async function copyOwnNode(file: string): Promise<void> {
-  copyFileSync(join(ROOT, 'node_modules/node/bin/node'), file)
+  copyFileSync(OWN_NODE, file)
+  await checkNode(file, 'x64')
   await must('strip', ['--strip-unneeded', file], { timeoutMs: 60_000 })
   assertProcessor(file, 'x64')
 }

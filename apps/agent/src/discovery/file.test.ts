@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -34,6 +35,28 @@ test('the file is read when it changes; without it, or with a text that is no li
   expect(offers).toHaveLength(1)
   writeFileSync(path, '[]')
   await until('the empty list', () => offers.at(-1)?.services.length === 0)
+})
+
+test('an agent that is root reads no list of another user, and waits for no FIFO', async () => {
+  const failures: string[] = []
+  const offers: Offers[] = []
+  const onOffers = (one: Offers) => offers.push(one)
+  void followFile({ path, onOffers, onFailure: (problem) => failures.push(problem) }, stop.signal)
+  const refuses = (words: string) => until(words, () => failures.at(-1) === `${path}: ${words}`)
+  writeFileSync(path, JSON.stringify([HOME]))
+  chmodSync(path, 0o666)
+  await refuses('it must belong to root and be writable by root only')
+  chmodSync(path, 0o644)
+  chownSync(path, 65534, 65534)
+  failures.length = 0
+  await refuses('it must belong to root and be writable by root only')
+  rmSync(path)
+  execFileSync('mkfifo', [path])
+  await refuses('it is no file')
+  rmSync(path)
+  writeFileSync(path, Buffer.alloc(1024 * 1024 + 1, ' '))
+  await refuses('the file is larger than 1 MB')
+  expect(offers).toEqual([])
 })
 
 test('one entry that is wrong hides no other, and says which it is', () => {

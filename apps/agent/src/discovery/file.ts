@@ -1,3 +1,4 @@
+import { constants, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf, messageOf } from '@postern/host/errors'
@@ -37,14 +38,25 @@ export async function followFile(
 }
 
 async function readBounded(path: string): Promise<string> {
-  const file = await open(path, 'r')
+  // A FIFO would keep a thread waiting for its other end.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    const { size } = await file.stat()
-    if (size > MAX_SIZE) throw new RangeError('the file is larger than 1 MB')
-    return await file.readFile('utf8')
+    assertTrusted(await file.stat())
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_SIZE + 1), 0, MAX_SIZE + 1, 0)
+    if (bytesRead > MAX_SIZE) throw new RangeError('the file is larger than 1 MB')
+    return buffer.toString('utf8', 0, bytesRead)
   } finally {
     await file.close()
   }
+}
+
+/** An agent that is root publishes for root only. In a container it is not, and the file is what was mounted there. */
+function assertTrusted(found: Stats): void {
+  const { uid, gid, mode } = found
+  if (!found.isFile()) throw new Error('it is no file')
+  if (process.getuid?.() !== 0) return
+  const isOthersToo = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0)
+  if (uid !== 0 || isOthersToo) throw new Error('it must belong to root and be writable by root only')
 }
 
 const Entry = z.strictObject({

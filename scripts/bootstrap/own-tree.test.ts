@@ -1,0 +1,75 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { checkNode, checkOwnNode, NODE_VERSION } from './node-sums.mjs'
+import { checkTree } from './own-tree.mjs'
+
+const NOBODY = 65534
+let above: string
+let root: string
+
+beforeEach(() => {
+  above = mkdtempSync(join(tmpdir(), 'pt-tree-'))
+  root = join(above, 'clone')
+  for (const dir of ['scripts/dist', 'apps/edge/dist', 'node_modules/.bin', 'node_modules/other'])
+    mkdirSync(join(root, dir), { recursive: true })
+  for (const file of ['package.json', 'apps/edge/dist/edge.mjs', 'scripts/dist/prepare.mjs'])
+    writeFileSync(join(root, file), '')
+  symlinkSync('../node/bin/node', join(root, 'node_modules/.bin/node'))
+})
+afterEach(() => rmSync(above, { recursive: true }))
+
+test('root starts a clone that is its own', () => {
+  expect(() => checkTree(root, 0)).not.toThrow()
+})
+
+test.each([
+  '',
+  'package.json',
+  'scripts/dist',
+  'scripts/dist/prepare.mjs',
+  'apps/edge/dist/edge.mjs',
+  'node_modules',
+])('root starts nothing where %j belongs to another user, or where another may write to it', (path) => {
+  const file = join(root, path)
+  chownSync(file, NOBODY, NOBODY)
+  expect(() => checkTree(root, 0)).toThrow(`${file} can be changed by other users`)
+  expect(() => checkTree(root, 0)).toThrow(`chown -R root: ${root} && chmod -R go-w ${root}`)
+  // Without root the programs run as their own user.
+  expect(() => checkTree(root, NOBODY)).not.toThrow()
+  chownSync(file, 0, 0)
+  chmodSync(file, 0o777)
+  expect(() => checkTree(root, 0)).toThrow(`${file} can be changed by other users`)
+})
+
+test('nor below a directory in which another user could replace it', () => {
+  chmodSync(above, 0o777)
+  expect(() => checkTree(root, 0)).toThrow(`${above} can be changed by other users`)
+  chmodSync(above, 0o1777)
+  expect(() => checkTree(root, 0)).not.toThrow()
+})
+
+test('a Node that is not the one of the repository is not started', async () => {
+  const file = join(above, 'node')
+  const stamp = join(above, 'stamp')
+  writeFileSync(file, '#!/bin/sh\n')
+  await expect(checkOwnNode(file, stamp)).rejects.toThrow('is not the Node.js')
+  await expect(checkNode(file, 'riscv64')).rejects.toThrow('riscv64')
+  await checkOwnNode(undefined, stamp)
+  expect(readFileSync(stamp, 'utf8')).toMatch(NODE_VERSION)
+})
+
+test('the sums are those of the version that package.json names', () => {
+  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(dependencies.node).toBe(NODE_VERSION)
+})
