@@ -28,7 +28,7 @@ export function signInRoutes(app: FastifyInstance): void {
   app.get(SIGN_IN.callback, async (request, reply) => {
     const search = request.url.slice(SIGN_IN.callback.length)
     if (await trials.end(search, cookiesOf(request))) return answer(reply, { kind: 'tried' })
-    return answer(reply, await flow.callback(search))
+    return answer(reply, await flow.callback(search, request.ip))
   })
   trialRoutes(app)
 }

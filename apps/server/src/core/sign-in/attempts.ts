@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { SIGN_IN } from '@postern/contract/sign-in'
 import * as z from 'zod/mini'
+import { createAttempts } from '../accounts/attempts.ts'
+import { type Source, sourceOf, widerNetworksOf } from '../accounts/sources.ts'
 import type { Notes } from './notes.ts'
 import { type Identity, identityOf, type Provider } from './provider.ts'
 import { type Cookies, cookieOf, dropCookie } from './steps.ts'
@@ -36,8 +38,12 @@ export interface SignInAttempts {
   begin(provider: Provider, domain: number, wish: Wish): Promise<{ to: string; cookies: string[] }>
   /** What the provider sends a visitor back with. @returns undefined when it is the end of no attempt */
   findEnd(search: string): AttemptEnd | undefined
-  /** @returns the ticket that the domain gets. @throws ProviderError */
-  redeem(provider: Provider, end: AttemptEnd): Promise<string>
+  /**
+   * Asks the provider once for each attempt, or one of a stranger's would be enough to keep it busy. The sources that ask
+   * most for nothing wait longest.
+   * @returns the ticket that the domain gets, undefined when the attempt has ended before. @throws ProviderError
+   */
+  redeem(provider: Provider, end: AttemptEnd, address: string): Promise<string | undefined>
   /** Takes a ticket for what it says, once, in the browser that began. */
   arrive(domain: number, ticket: string, cookies: Cookies): Arrival | 'tooOld' | 'otherBrowser'
 }
@@ -70,7 +76,9 @@ interface Parts {
 }
 
 export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }: Parts): SignInAttempts {
-  const takeOnce = createOnce(clock)
+  const takeTicket = createOnce(clock, TICKET_SECONDS)
+  const takeState = createOnce(clock, ATTEMPT_SECONDS)
+  const failures = createAttempts(clock)
   const token = () => randomBytes(32).toString('base64url')
   return {
     async begin(provider, domain, { wanted, asksAccount, cookies }) {
@@ -89,8 +97,13 @@ export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }:
       const state = State.safeParse(notes.open('state', stateOf(answer)))
       return state.success ? { ...state.data, answer } : undefined
     },
-    async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }) {
-      const account = await provider.redeem(answer, { state: stateOf(answer), nonce, verifier })
+    async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }, address) {
+      if (!takeState(nonce)) return undefined
+      const networks = networksOf(sourceOf(address))
+      const rank = Math.max(...networks.map(failures.count))
+      for (const network of networks) failures.add(network, 1)
+      const account = await provider.redeem(answer, { state: stateOf(answer), nonce, verifier }, rank)
+      for (const network of networks) failures.add(network, -1)
       const at = Math.floor(clock() / 1000)
       const content = { id: token(), domain, attempt, browser, at, ...identityOf(account) }
       return notes.seal('ticket', TICKET_SECONDS, content)
@@ -103,22 +116,33 @@ export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }:
       const begun = Attempt.safeParse(notes.open('attempt', cookies.get(name) ?? '')).data
       // A ticket of somebody else would sign the visitor in with a strange account.
       if (!begun || digest(begun.secret) !== browser) return 'otherBrowser'
-      if (!takeOnce(id)) return 'tooOld'
+      if (!takeTicket(id)) return 'tooOld'
       return { wanted: begun.wanted, identity: { email, isVerified }, at, done: dropCookie(name) }
     },
   }
 }
 
-/** @returns whether a ticket is used for the first time; each is kept until it is too old anyway */
-function createOnce(clock: () => number): (id: string) => boolean {
+/** Bounded memory: of more, the oldest go first. */
+const MAX_USED = 20_000
+
+/** @returns whether something is used for the first time; each is kept until it is too old anyway */
+function createOnce(clock: () => number, seconds: number): (id: string) => boolean {
   const used = new Map<string, number>()
   return (id) => {
     const now = clock()
-    for (const [old, until] of used) if (until <= now) used.delete(old)
+    for (const [old, until] of used) {
+      if (until > now && used.size < MAX_USED) break
+      used.delete(old)
+    }
     if (used.has(id)) return false
-    used.set(id, now + TICKET_SECONDS * 1000)
+    used.set(id, now + seconds * 1000)
     return true
   }
+}
+
+function networksOf(source: Source): string[] {
+  const wider = widerNetworksOf(source).map(({ prefix, network }) => `${network}/${prefix}`)
+  return [source.network, ...wider]
 }
 
 const stateOf = (answer: URL) => answer.searchParams.get('state') ?? ''

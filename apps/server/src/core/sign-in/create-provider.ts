@@ -29,7 +29,10 @@ export function createProvider(settings: Settings, around: Around = {}): Provide
     ? createGitHubProvider(issuer.slice(GITHUB.length), registration)
     : createOpenIdProvider(issuer, registration)
   const gate = createGate(AT_ONCE, WAITING)
-  return { ...provider, redeem: (answer, question) => gate.pass(() => provider.redeem(answer, question)) }
+  return {
+    ...provider,
+    redeem: (answer, question, rank) => gate.pass(() => provider.redeem(answer, question), rank),
+  }
 }
 
 const askTheWorld: Fetch = (url, options) => fetch(url, options as RequestInit) // the library's type allows bytes in shared memory, which it never sends

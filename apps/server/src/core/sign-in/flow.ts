@@ -25,7 +25,7 @@ export interface Flow {
   leadToConsole(query: { to?: string }): Promise<Step | undefined>
   begin(domain: GuardedDomain, cookies: Cookies, query: { to?: string; account?: string }): Promise<Step>
   /** At the console's host. @param search of the address to which the provider has sent the visitor */
-  callback(search: string): Promise<Step>
+  callback(search: string, address: string): Promise<Step>
   arrive(domain: GuardedDomain, cookies: Cookies, query: { ticket?: string }, address: string): Promise<Step>
   renew(domain: GuardedDomain, cookies: Cookies, query: { to?: string }): Promise<Step>
   signOut(domain: GuardedDomain, cookies: Cookies, query: object, address: string): Promise<Step>
@@ -82,12 +82,13 @@ export function createFlow(context: FlowParts): Flow {
       })
     },
 
-    async callback(search) {
+    async callback(search, address) {
       const end = attempts.findEnd(search)
       const domain = end && (await findGuardedById(db, end.domain))
       if (!provider || !domain) return failed('tooOld')
       return await orNoAnswer(context, addressOf(domain, '/'), async () => {
-        const ticket = await attempts.redeem(provider, end)
+        const ticket = await attempts.redeem(provider, end, address)
+        if (ticket === undefined) return failed('tooOld', addressOf(domain, '/'))
         return go(addressOf(domain, `${SIGN_IN.paths.arrive}?ticket=${encodeURIComponent(ticket)}`))
       })
     },

@@ -7,8 +7,16 @@ export interface Provider {
   discover(): Promise<Discovery>
   /** Where a visitor signs in. @throws ProviderError */
   address(question: Question): Promise<URL>
-  /** Redeems what the provider sent the visitor back with. @throws ProviderError */
-  redeem(answer: URL, question: Pick<Question, 'state' | 'nonce' | 'verifier'>): Promise<Account>
+  /**
+   * Redeems what the provider sent the visitor back with.
+   * @param rank those of a smaller one go first while many wait
+   * @throws ProviderError
+   */
+  redeem(
+    answer: URL,
+    question: Pick<Question, 'state' | 'nonce' | 'verifier'>,
+    rank?: number,
+  ): Promise<Account>
 }
 
 export interface Discovery {
