@@ -97,7 +97,7 @@ describe.each([
     const refused = await publish(GRAFANA)
     expect([refused.status, ErrorBody.parse(refused.body).code]).toEqual([403, 'may_not_publish'])
     await subject.letPublish()
-    const { status, body } = await publish({ ...GRAFANA, skipValidation: true })
+    const { status, body } = await publish(GRAFANA)
     expect(status).toBe(200)
     expect(PublishAnswer.parse(body).services).toMatchObject([
       { key: 'g/http', state: 'published', type: 'http', address: 'https://g.example.com/', enabled: true },
@@ -134,7 +134,7 @@ async function startReal(): Promise<Subject> {
       await client.patch(`/api/nodes/${id}`, { keepalive: 7 })
     },
     async letPublish() {
-      await client.patch(`/api/nodes/${id}`, { agentMayPublish: true })
+      await client.patch(`/api/nodes/${id}`, { agentMayPublish: true, agentDomains: ['g.example.com'] })
     },
     async revoke() {
       await server.context.db

@@ -204,7 +204,9 @@ test('a container with labels is published once the node has the right, and goes
   await restart(withLabels)
   run(LABELS)
   await says('turn on Agent May Publish Services')
-  await server.api.call('PATCH', `/api/nodes/${node.id}`, { agentMayPublish: true })
+  await server.api.call('PATCH', `/api/nodes/${node.id}`, {
+    ...{ agentMayPublish: true, agentDomains: ['grafana.example.com'] },
+  })
   await says('grafana/http is published at https://grafana.example.com')
   await answers('grafana.example.com')
   docker.stop('grafana')

@@ -45,7 +45,8 @@ beforeAll(async () => {
   const listen = [`--listen-address=${CLUSTER_DNS}`, '--bind-interfaces']
   await startListening(lab.lan, ['dnsmasq', ...fixed, ...names, ...listen], dir, 'dnsmasq', 53)
   const gatewayNetworks = [{ interface: 'eth1', subnet: '10.96.0.0/16' }]
-  const form = { name: 'cluster', isGateway: true, gatewayNetworks, agentMayPublish: true }
+  const rights = { agentMayPublish: true, agentDomains: ['values.example.com'] }
+  const form = { name: 'cluster', isGateway: true, gatewayNetworks, ...rights }
   node = await installation.api.createNode(form)
   // The contract says so.
   const server = (await installation.api.call('GET', '/api/config')).json as Record<string, string>

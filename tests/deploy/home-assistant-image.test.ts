@@ -55,7 +55,7 @@ beforeAll(async () => {
   homeAssistant = await startHomeAssistant()
   // In the add-on itself this is eth0, because it has no other.
   const gatewayNetworks = [{ interface: 'eth1', subnet: '172.30.32.0/23' }]
-  const rights = { isGateway: true, gatewayNetworks, agentMayPublish: true }
+  const rights = { isGateway: true, gatewayNetworks, agentMayPublish: true, agentDomains: [DOMAIN] }
   node = await installation.api.createNode({ name: 'home', ...rights })
   // Nobody here answers for its name.
   await installation.api.createDomain({ domain: DOMAIN })

@@ -102,9 +102,10 @@ async function furnish(): Promise<void> {
   })
   office = gateway.id
   await furnishTokens()
+  const agentDomains = ['*.example.com']
   const others = []
   for (const name of ['nas', 'warehouse', 'greenhouse', 'runner-02'])
-    others.push(await api.createNode({ name, agentMayPublish: name === 'runner-02' }))
+    others.push(await api.createNode({ name, agentMayPublish: name === 'runner-02', agentDomains }))
   const services = [
     ['web', 'app.example.com', '192.168.7.12', 8080],
     ['api', 'api.example.com', '192.168.7.12', 9000],
@@ -143,7 +144,7 @@ async function furnish(): Promise<void> {
 async function furnishPublished(node: CreatedNode | undefined): Promise<void> {
   if (!node) return
   dockerHost = node.id
-  const form = { skipValidation: true, backendPort: 8080 }
+  const form = { backendPort: 8080 }
   const services = [
     {
       ...form,

@@ -253,10 +253,12 @@ describe('the service card', () => {
 
 describe('a service that an agent publishes', () => {
   it('comes and goes by itself, says where it comes from, and can only be looked at, disabled and deleted', async () => {
-    const host = await site.api.createNode({ name: 'docker host', agentMayPublish: true })
+    const host = await site.api.createNode({
+      ...{ name: 'docker host', agentMayPublish: true, agentDomains: ['c.example.com'] },
+    })
     const publish = (backendPort: number) => {
       const service = { key: 'web', type: 'http', name: 'container', domain: 'c.example.com', backendPort }
-      const services = backendPort === 0 ? [] : [{ ...service, skipValidation: true }]
+      const services = backendPort === 0 ? [] : [service]
       const set = { source: 'docker', services }
       return callApi(site.paths.serverSocket, host.token, 'PUT', '/api/agent/services', set)
     }

@@ -84,6 +84,19 @@ export const domainName = z.pipe(
   ),
 )
 
+/** A domain name, or `*.` before one: every name below it. */
+export const domainOrBelow = z.pipe(
+  z
+    .string(missing(MESSAGES.domainRequired))
+    .check(z.trim(), z.minLength(1, MESSAGES.domainRequired), z.maxLength(1000)),
+  z.pipe(
+    z.transform((text: string) =>
+      text.startsWith('*.') ? `*.${normaliseDomain(text.slice(2))}` : normaliseDomain(text),
+    ),
+    z.string().check(z.refine((text) => isDomainName(text.replace(/^\*\./, '')), MESSAGES.domainFormat)),
+  ),
+)
+
 export const servicePath = z.pipe(
   z.string().check(z.maxLength(1000)),
   z.pipe(z.transform(normaliseServicePath), z.string().check(z.refine(isServicePath, MESSAGES.servicePath))),

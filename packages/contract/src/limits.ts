@@ -16,6 +16,8 @@ export const LIMITS = {
   publishedServices: 200,
   /** That publish services of one node. */
   sourcesPerNode: 5,
+  /** Names that a person gives to the agent of a node. */
+  agentDomains: 100,
   tokensPerNode: 100,
   handshakeStale: 180_000,
   logLines: 1000,

@@ -31,6 +31,8 @@ export const MESSAGES = {
     'No provider is set up: set POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET, and start again',
   noAuthentication: 'Authentication is not enabled for this domain',
   signInOfPeople: 'Only people set sign-in, in the console',
+  checkOfPeople:
+    'Only people leave out the check of a domain: give it to this node under “Domains Its Agent May Use” in its form',
   selfSignedOnly: 'Self-Signed when skipping domain validation',
   gatewayNetworks: 'A gateway needs at least one subnet',
   backendHostRefused: 'this node can only expose its own services: leave the host empty',

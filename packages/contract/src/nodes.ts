@@ -29,6 +29,8 @@ const nodeFields = {
   allowInternet: f.withDefault(z.boolean(), false),
   /** Whether its agent may publish services of the node by itself. */
   agentMayPublish: f.withDefault(z.boolean(), false),
+  /** Domains that its agent may use, also without DNS that leads to the server: names, or `*.` and what they are below. */
+  agentDomains: f.listOf(f.domainOrBelow, LIMITS.agentDomains),
   advanced: f.withDefault(z.boolean(), false),
 }
 
@@ -55,6 +57,7 @@ export const Node = z.object({
   keepalive: z.number(),
   allowInternet: z.boolean(),
   agentMayPublish: z.boolean(),
+  agentDomains: z.array(z.string()),
   advanced: z.boolean(),
   isGateway: z.boolean(),
   gatewayNetworks: z.nullable(z.array(z.object({ interface: z.string(), subnet: z.string() }))),

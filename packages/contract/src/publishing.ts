@@ -29,15 +29,18 @@ const own = {
   enabled: f.withDefault(z.boolean(), true),
   backendPort: f.port,
 }
-const { name, backendHost, allowedIps, blockedIps, skipValidation } = HttpServiceForm.shape
-const shared = { name, backendHost, allowedIps, blockedIps, skipValidation }
+const { name, backendHost, allowedIps, blockedIps } = HttpServiceForm.shape
+const shared = { name, backendHost, allowedIps, blockedIps }
 
 /** Sign-in is not for sources: it is no field of theirs, and a domain with sign-in is refused. */
 export const PublishedHttp = z.strictObject({
   ...own,
   ...shared,
   type: z.literal('http'),
-  /** Never the console's. One that is unknown is made, and goes with the last of the source's services there. */
+  /**
+   * Never the console's. One that is unknown is made, and goes with the last of the source's services there: where DNS
+   * leads to the server, or a person gave it to the node.
+   */
   domain: f.domainName,
   pathLocation: HttpServiceForm.shape.pathLocation,
   backendProto: HttpServiceForm.shape.backendProto,

@@ -71,7 +71,6 @@ const Entry = z.strictObject({
   port: z.optional(z.number()),
   ssl: z.optional(z.boolean()),
   enabled: z.optional(z.boolean()),
-  skipValidation: z.optional(z.boolean()),
   allowedIps: z.optional(z.array(z.string())),
   blockedIps: z.optional(z.array(z.string())),
 })

@@ -15,8 +15,6 @@ export interface Offer {
   /** TLS ends at the edge, of a TCP service. */
   ssl?: boolean
   enabled?: boolean
-  /** For a domain that is new with this service: do not ask DNS whether it leads to the server. */
-  skipValidation?: boolean
   allowedIps?: string[]
   blockedIps?: string[]
 }

@@ -16,7 +16,7 @@ import { FormSection } from '../ui/FormDialog.tsx'
 import { ListField } from '../ui/ListField.tsx'
 import { Pills } from '../ui/Select.tsx'
 import { toast } from '../ui/Toasts.tsx'
-import { CheckboxField, NumberField } from './bound-fields.tsx'
+import { CheckboxField, NumberField, TextListField } from './bound-fields.tsx'
 import { useTheirs } from './disputes.ts'
 import { NEW_NODE, nextRow, nodeValues, rowsForGateway } from './node-values.ts'
 import { RecordDialog } from './RecordDialog.tsx'
@@ -88,7 +88,10 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
     },
   })
   const { control, setValue } = form
-  const [advanced, isGateway] = useWatch({ control, name: ['advanced', 'isGateway'] })
+  const [advanced, isGateway, mayPublish] = useWatch({
+    control,
+    name: ['advanced', 'isGateway', 'agentMayPublish'],
+  })
   const { errors } = form.formState
   // A wrong value is never hidden by the simple view.
   const showsAdvanced = advanced || errors.dns || errors.keepalive
@@ -167,6 +170,20 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
             label="Agent May Publish Services"
             text="Containers with labels become services by themselves. Clearing this deletes them."
           />
+          {mayPublish && (
+            <div className="field in">
+              <TextListField
+                control={control}
+                name="agentDomains"
+                label="Domains Its Agent May Use"
+                itemLabel="Domain"
+                addText="Add Domain"
+                placeholder="grafana.example.com or *.example.com"
+                takesMany
+                hint="Also domains that you added here. Not needed for new ones that DNS leads to this server."
+              />
+            </div>
+          )}
         </div>
       </FormSection>
     </RecordDialog>

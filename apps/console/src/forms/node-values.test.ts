@@ -11,6 +11,7 @@ const node = {
   allowInternet: false,
   advanced: true,
   agentMayPublish: true,
+  agentDomains: ['*.example.com'],
   isGateway: true,
   gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   isLocal: false,
@@ -34,7 +35,11 @@ describe('the values of the node form', () => {
   })
 
   it('of an existing node go through the contract and come back as they were', () => {
-    const record = { ...node, gatewayNetworks: [...node.gatewayNetworks] }
+    const record = {
+      ...node,
+      gatewayNetworks: [...node.gatewayNetworks],
+      agentDomains: [...node.agentDomains],
+    }
     expect(NodeForm.parse(nodeValues(record))).toEqual({
       name: 'office',
       address: '10.64.0.2',
@@ -45,11 +50,16 @@ describe('the values of the node form', () => {
       allowInternet: false,
       advanced: true,
       agentMayPublish: true,
+      agentDomains: ['*.example.com'],
     })
   })
 
   it('do not share rows with the record', () => {
-    const record = { ...node, gatewayNetworks: [...node.gatewayNetworks] }
+    const record = {
+      ...node,
+      gatewayNetworks: [...node.gatewayNetworks],
+      agentDomains: [...node.agentDomains],
+    }
     expect(nodeValues(record).gatewayNetworks[0]).not.toBe(record.gatewayNetworks[0])
   })
 })

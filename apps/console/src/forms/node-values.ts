@@ -11,6 +11,7 @@ export const NEW_NODE = {
   allowInternet: false,
   advanced: false,
   agentMayPublish: false,
+  agentDomains: [],
 } satisfies NodeFormInput
 
 /** What the node form holds while it is edited: texts, never null. */
@@ -25,6 +26,7 @@ export function nodeValues(node: Node) {
     allowInternet: node.allowInternet,
     advanced: node.advanced,
     agentMayPublish: node.agentMayPublish,
+    agentDomains: [...node.agentDomains],
   } satisfies NodeFormInput
 }
 

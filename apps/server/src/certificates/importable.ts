@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { RootCertificate } from '@postern/contract/domains'
 import type { Context } from '../context.ts'
+import { listGiven } from '../core/publishing/given.ts'
 import { findSettings, putSettings } from '../db/settings.ts'
 import { permits } from './issue.ts'
 import { installationNames } from './renewal.ts'
@@ -38,5 +39,6 @@ async function listNames(context: Context): Promise<string[]> {
     .select('domain')
     .where('id', 'not in', db.selectFrom('published_domains').select('domain_id'))
     .execute()
-  return [...installationNames(context), ...domains.map(({ domain }) => domain)]
+  const names = [...domains.map(({ domain }) => domain), ...(await listGiven(db))]
+  return [...installationNames(context), ...new Set(names)]
 }

@@ -67,6 +67,8 @@ interface NodesTable {
   allow_internet: Flag
   advanced: Flag
   agent_may_publish: Generated<Flag>
+  /** string[], each a name or `*.` and what it is below. */
+  agent_domains: Generated<Json>
   is_local: Fixed<Flag>
   enabled: Flag
   public_key: string | null

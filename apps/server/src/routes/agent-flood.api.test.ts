@@ -156,7 +156,13 @@ const FIELDS = [
 ]
 
 test('a hostile set publishes nothing beside the rules, and hides no service that is right', async () => {
-  const { token } = (await client.post('/api/nodes', { name: 'liar', agentMayPublish: true })).json()
+  const { token } = (
+    await client.post('/api/nodes', {
+      name: 'liar',
+      agentMayPublish: true,
+      agentDomains: ['right.example.com'],
+    })
+  ).json()
   const put = (payload: string) =>
     server.call({
       ...{ method: 'PUT', url: '/api/agent/services', payload },
@@ -165,9 +171,9 @@ test('a hostile set publishes nothing beside the rules, and hides no service tha
   for (const field of FIELDS) {
     const right = { type: 'http', name: 'right', domain: 'right.example.com', backendPort: 80 }
     const services = HOSTILE.map((value, index) => ({
-      ...{ ...right, skipValidation: true, key: `k${index}`, pathLocation: `/p${index}`, [field]: value },
+      ...{ ...right, key: `k${index}`, pathLocation: `/p${index}`, [field]: value },
     }))
-    const good = { ...right, skipValidation: true, key: 'good', pathLocation: '/good' }
+    const good = { ...right, key: 'good', pathLocation: '/good' }
     const answer = await put(JSON.stringify({ source: 'docker', services: [...services, good] }))
     expect(answer.statusCode, field).toBe(200)
     expect(answer.json().services.at(-1), field).toMatchObject({ key: 'good', state: 'published' })

@@ -26,7 +26,9 @@ afterEach(() => server.close())
 
 const OIDC = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'secret' }
 const createNode = async (name: string, over: object = {}): Promise<TestNode> =>
-  (await client.post('/api/nodes', { name, agentMayPublish: true, ...over })).json()
+  (
+    await client.post('/api/nodes', { name, agentMayPublish: true, agentDomains: ['*.example.com'], ...over })
+  ).json()
 const send = (payload: unknown, token = node.token) =>
   server.call({
     method: 'PUT',
@@ -46,7 +48,6 @@ const publish = async (
 const web = (key: string, over: object = {}) =>
   ({
     ...{ key, type: 'http', name: key, domain: `${key}.example.com`, backendPort: 8080 },
-    skipValidation: true,
     ...over,
   }) satisfies PublishedService
 const port = (key: string, over: object = {}) =>
@@ -78,7 +79,7 @@ describe('a set', () => {
     const before = await revision()
     const answer = await publish([
       web('grafana', { pathLocation: '/g', backendProto: 'https', allowedIps: ['203.0.113.7/24'] }),
-      port('db', { port: 32705, domain: 'db.example.com', ssl: true, skipValidation: true }),
+      port('db', { port: 32705, domain: 'db.example.com', ssl: true }),
       { ...port('dns'), type: 'udp' },
     ])
     expect(answer).toEqual([
@@ -134,7 +135,7 @@ describe('a set', () => {
       port('wide', { backendPort: 70_000 }),
       web('strange', { backendHost: '192.168.7.9' }),
       web('ok'),
-      web('lost', { domain: 'elsewhere.example.com', skipValidation: false }),
+      web('lost', { domain: 'elsewhere.example.org' }),
       port('last'),
     ])
     expect(answer).toMatchObject([
@@ -341,6 +342,66 @@ describe('an agent touches nothing but its own', () => {
     expect(await namesOf()).toEqual(['theirs'])
   })
 
+  it('no domain of people that none gave to its node, and no name of which DNS leads elsewhere', async () => {
+    const agentDomains = ['given.example.org', '*.apps.example.org']
+    const own = await createNode('own', { agentDomains })
+    for (const domain of ['shop.example.com', 'given.example.org'])
+      await client.post('/api/domains', { domain, skipValidation: true })
+    const at = (key: string, domain: string, over = {}) => web(key, { domain, ...over })
+    expect(
+      await publish(
+        [
+          at('a', 'shop.example.com'),
+          at('b', 'given.example.org'),
+          at('c', 'new.apps.example.org'),
+          at('d', 'apps.example.org'),
+          at('e', 'evilapps.example.org'),
+          at('f', 'x.apps.example.org', { skipValidation: true }),
+          port('g', { domain: 'shop.example.com', ssl: true }),
+        ],
+        'docker',
+        own.token,
+      ),
+    ).toMatchObject([
+      refusal('domain', /^is not for the agent of this node/),
+      { state: 'published' },
+      { state: 'published' },
+      refusal('domain', /198\.51\.100\.1/),
+      refusal('domain', /198\.51\.100\.1/),
+      refusal('skipValidation', /^Only people leave out the check of a domain/),
+      refusal('domain', /^is not for the agent of this node/),
+    ])
+    await client.post(`/api/services/${own.id}/http`, { name: 'shop', domain: 'shop.example.com' })
+    const beside = at('a', 'shop.example.com', { pathLocation: '/a' })
+    expect(await publish([beside], 'docker', own.token)).toMatchObject([{ state: 'published' }])
+  })
+
+  it('loses what it has when a person takes the domain from its node, and gets it back', async () => {
+    await publish([web('a')])
+    const carried = async () => (await fetchState(server)).sections.routes?.length
+    expect(await carried()).toBe(2)
+    await client.patch(`/api/nodes/${node.id}`, { agentDomains: [] })
+    expect((await get('a')).state).toMatchObject({
+      phase: 'failed',
+      problem: expect.stringMatching(/^Withheld: a\.example\.com is not for the agent/),
+    })
+    expect(await carried()).toBe(1)
+    await client.patch(`/api/nodes/${node.id}`, { agentDomains: ['a.example.com'] })
+    expect(await carried()).toBe(2)
+  })
+
+  it('keeps a domain that it brought when a person saves it: it is given to its node then', async () => {
+    server.context.resolver.resolve = async () => ['203.0.113.1']
+    await publish([web('a', { domain: 'a.example.org' })])
+    const { id } = (await client.get('/api/domains')).json()[0]
+    expect((await client.patch(`/api/domains/${id}`, { ssl: 'self-signed' })).statusCode).toBe(200)
+    expect((await client.get(`/api/nodes/${node.id}`)).json().agentDomains).toEqual([
+      '*.example.com',
+      'a.example.org',
+    ])
+    expect(await publish([web('a', { domain: 'a.example.org' })])).toMatchObject([{ state: 'published' }])
+  })
+
   it('loses a service when a person gives its domain sign-in', async () => {
     await publish([web('a')])
     const { id } = (await client.get('/api/domains')).json()[0]
@@ -385,7 +446,7 @@ describe('a domain that is made for a source', () => {
       asked++
       return []
     }
-    const unknown = Array.from({ length: 150 }, (_, i) => web(`s${i}`, { skipValidation: false }))
+    const unknown = Array.from({ length: 150 }, (_, i) => web(`s${i}`, { domain: `s${i}.example.org` }))
     await publish(unknown)
     const answer = await publish(unknown)
     // The server's own name is an address here, which is not looked up.

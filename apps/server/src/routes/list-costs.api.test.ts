@@ -100,12 +100,18 @@ it('nodes come by their traffic, whatever else the list is asked for', async () 
 })
 
 it('an agent publishes 200 services without a look at those of others', async () => {
-  const { token } = (await client.post('/api/nodes', { name: 'gw', agentMayPublish: true })).json()
+  const { token } = (
+    await client.post('/api/nodes', {
+      name: 'gw',
+      agentMayPublish: true,
+      agentDomains: ['published.example.com'],
+    })
+  ).json()
   const set = (backendPort: number) =>
     Array.from({ length: 200 }, (_, i) => ({
       ...{ key: `k${i}`, name: `published ${i}`, backendPort },
       ...(i % 2 === 0 ? { type: i % 4 === 0 ? 'tcp' : 'udp' } : { type: 'http', pathLocation: `/${i}` }),
-      ...{ domain: 'published.example.com', skipValidation: true },
+      domain: 'published.example.com',
     }))
   const publish = async (services: unknown[]) => {
     const answer = await server.call({

@@ -36,6 +36,7 @@ function valuesOf({ context }: TestServer): Values {
     allow_internet: flags,
     advanced: flags,
     agent_may_publish: flags,
+    agent_domains: ['[]', '["*.example.com"]'],
     enabled: flags,
     public_key: [null, ...keys],
     private_key: [null, ...sealed],

@@ -19,6 +19,7 @@ import { hasText } from '../columns.ts'
 import { ConflictError, NotFoundError, quoteNames, refuseFindings } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import type { Patch, Readable } from '../patch.ts'
+import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
 import { findPointingProblem, type Here } from './domain-check.ts'
 import { findProviderProblem, readMembers, refuseRequired, writeMembers } from './members.ts'
@@ -127,8 +128,7 @@ export async function updateDomain(
     refuseFindings({ invalid: findKindProblem(form), taken: [] })
     await refuseRequired(tx, id, form.authentication)
     await writeMembers(tx, id, form.authentication ? form.allowedEmails : [])
-    // What a person saved is theirs, and stays.
-    await tx.deleteFrom('published_domains').where('domain_id', '=', id).execute()
+    const nodes = await keepDomain(tx, { id, domain: before.domain, revision })
     await changeKind(context, tx, current, { ...form, issued, revision })
     await updateStated(tx, 'domains', id, revision, {
       ssl: form.ssl,
@@ -137,7 +137,7 @@ export async function updateDomain(
       updated_at: nextTime(context.clock(), current.updated_at),
     })
     const value = await getDomain({ ...context, db: tx }, id)
-    return { value, touched: { domains: [id] }, name: before.domain }
+    return { value, touched: { domains: [id], nodes }, name: before.domain }
   })
 }
 

@@ -62,6 +62,7 @@ function columnsOf(form: NodeForm) {
     allow_internet: flag(form.allowInternet),
     advanced: flag(form.advanced),
     agent_may_publish: flag(form.agentMayPublish),
+    agent_domains: JSON.stringify([...new Set(form.agentDomains)]),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Node } from '@postern/contract/nodes'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database, Flag, NodeRow } from '../../db/schema.ts'
-import { networksOf } from '../columns.ts'
+import { networksOf, textsOf } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { statusOf } from './figures.ts'
 
@@ -18,6 +18,7 @@ const COLUMNS = [
   'allow_internet',
   'advanced',
   'agent_may_publish',
+  'agent_domains',
   'is_local',
   'enabled',
   'created_at',
@@ -54,6 +55,7 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: 
     allowInternet: row.allow_internet === 1,
     advanced: row.advanced === 1,
     agentMayPublish: row.agent_may_publish === 1,
+    agentDomains: textsOf(row.agent_domains),
     isGateway: row.is_gateway === 1,
     gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : null,
     isLocal: row.is_local === 1,
@@ -96,6 +98,7 @@ export function formOf(row: NodeRow): Record<string, unknown> {
     allowInternet: row.allow_internet === 1,
     advanced: row.advanced === 1,
     agentMayPublish: row.agent_may_publish === 1,
+    agentDomains: textsOf(row.agent_domains),
   }
 }
 

@@ -3,6 +3,7 @@ import type { IssuedCertificate } from '../../certificates/issue.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { findDomainProblem } from '../domains/domains.ts'
+import { isGiven, readGiven } from './given.ts'
 import { domainFault, textOfDomainFault } from './rule.ts'
 import type { Wanted } from './wanted.ts'
 
@@ -22,16 +23,16 @@ export async function prepareDomains(
   nodeId: number,
   wanted: readonly Wanted[],
 ): Promise<ReadonlyMap<string, NewDomain>> {
-  const queue = [...(await listNew(context.db, wanted))]
+  const queue = await listNew(context.db, wanted)
+  const given = await readGiven(context.db, nodeId)
   const prepared = new Map<string, NewDomain>()
   const until = context.clock() + LOOKUP_MS
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [name, skipValidation] = next
-      const problem = await findProblem(context, nodeId, name, skipValidation, until)
+      const problem = await findProblem(context, nodeId, next, isGiven(next, given), until)
       prepared.set(
-        name,
-        problem === undefined ? { issued: await context.authority.issue([name]) } : { problem },
+        next,
+        problem === undefined ? { issued: await context.authority.issue([next]) } : { problem },
       )
     }
   }
@@ -39,36 +40,32 @@ export async function prepareDomains(
   return prepared
 }
 
-/** The unknown names of a set, and whether all that have it leave out the look-up. */
-async function listNew(db: Kysely<Database>, wanted: readonly Wanted[]): Promise<Map<string, boolean>> {
-  const named = new Map<string, boolean>()
-  for (const { service } of wanted) {
-    const { domain, skipValidation } = service?.form ?? { domain: null, skipValidation: false }
-    if (domain !== null) named.set(domain, skipValidation && (named.get(domain) ?? true))
-  }
+/** The unknown names of a set. */
+async function listNew(db: Kysely<Database>, wanted: readonly Wanted[]): Promise<string[]> {
+  const named = new Set(wanted.flatMap(({ service }) => service?.form.domain ?? []))
   const known = await db
     .selectFrom('domains')
     .select('domain')
-    .where('domain', 'in', [...named.keys()])
+    .where('domain', 'in', [...named])
     .execute()
   for (const { domain } of known) named.delete(domain)
-  return named
+  return [...named]
 }
 
 async function findProblem(
   context: Context,
   nodeId: number,
   name: string,
-  skipValidation: boolean,
+  isGivenToNode: boolean,
   until: number,
 ): Promise<string | undefined> {
   const { publishAttempts: attempts } = context
   const key = `domains ${nodeId}`
-  if (!skipValidation && context.clock() > until) return 'was not looked up yet: it is with the next set'
+  if (!isGivenToNode && context.clock() > until) return 'was not looked up yet: it is with the next set'
   if (attempts.count(key) >= MAX_NEW)
     return 'is one new domain too many: wait ten minutes, or add it in the console'
   attempts.add(key, 1)
-  return await findDomainProblem(context, name, skipValidation)
+  return await findDomainProblem(context, name, isGivenToNode)
 }
 
 /**

@@ -16,8 +16,9 @@ beforeAll(async () => {
   server = await startTestServer({ isMeasured: true, settings: { POSTERN_PORT_RANGE: '32700-32703' } })
   client = await server.signIn()
   nodes = []
+  const rights = { agentMayPublish: true, agentDomains: ['*.example.com'] }
   for (const name of ['one', 'two'])
-    nodes.push((await client.post('/api/nodes', { name, agentMayPublish: true })).json().id)
+    nodes.push((await client.post('/api/nodes', { name, ...rights })).json().id)
   await client.post('/api/domains', { domain: 'locked.example.com', skipValidation: true })
   const mine = { name: 'mine', domain: 'mine.example.com', skipValidation: true }
   await client.post(`/api/services/${nodes[0]}/http`, mine)
@@ -31,7 +32,6 @@ const shared = {
   name: few('web', 'api', 'web', 'api', 'db', ' '),
   backendPort: few(80, 8080, 80, 8080, 80, 0),
   enabled: few(true, true, true, false),
-  skipValidation: fc.constant(true),
 }
 const web = fc.record({
   ...shared,

@@ -1,4 +1,5 @@
 import type { Domain } from '@postern/contract/domains'
+import type { Node } from '@postern/contract/nodes'
 import type { Service } from '@postern/contract/services'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import fc from 'fast-check'
@@ -49,47 +50,97 @@ const step = fc.oneof(
   fc.record({ kind: few('sign-in' as const), name, on: fc.boolean() }),
   fc.record({ kind: few('console' as const), name: fc.option(name) }),
   fc.record({ kind: few('save' as const), name }),
+  fc.record({ kind: few('add' as const), name }),
+  fc.record({
+    kind: few('give' as const),
+    node: fc.nat(1),
+    to: few<string[]>([], ['x.example.com'], ['*.example.com']),
+  }),
   fc.record({ kind: few('service' as const), node: fc.nat(1), name, path: few('/', '/q') }),
   fc.record({ kind: few('delete' as const), row: fc.nat(9) }),
   fc.record({ kind: few('disconnect' as const, 'connect' as const), node: fc.nat(1) }),
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
+/** So that none of the reasons is left to chance. */
+const EACH_REASON: Step[] = [
+  { kind: 'give', node: 0, to: ['*.example.com'] },
+  { kind: 'add', name: 'x.example.com' },
+  { kind: 'set', node: 0, services: [{ key: 't', type: 'tcp', domain: 'x.example.com', ssl: true }] },
+  { kind: 'sign-in', name: 'x.example.com', on: true },
+  { kind: 'sign-in', name: 'x.example.com', on: false },
+  { kind: 'console', name: 'x.example.com' },
+  { kind: 'console', name: null },
+  { kind: 'give', node: 0, to: [] },
+  { kind: 'give', node: 0, to: ['x.example.com'] },
+  { kind: 'service', node: 1, name: 'x.example.com', path: '/q' },
+]
+
 test('whatever people and agents do, in any order, edges get what the rules allow now, and all else says why not', async () => {
   const kept = createDesiredState({ ...server.context, publicHost: server.context.config.publicHost })
   const seen = new Set<string>()
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
       for (const each of steps) {
         await take(each)
         const { routes, ports } = JSON.parse((await kept.read({})).join('')).sections
         const [services, domains] = [await listServices(), await listDomains()]
+        const around = { services, domains, ...(await readRights()) }
         const carried = services.filter((service) => {
-          const reason = findReason(service, services, domains)
+          const reason = findReason(service, around)
           seen.add(reason ?? `carried ${service.source}`)
-          expect(service.state.problem?.match(/^Withheld: .*? (console|sign-in|another node)\b/)?.[1]).toBe(
-            reason,
-          )
+          expect(
+            service.state.problem?.match(
+              /^Withheld: .*? (console|sign-in|another node|not for the agent)\b/,
+            )?.[1],
+          ).toBe(reason)
           return reason === undefined
         })
         expect(idsOf([...routes, ...ports])).toEqual(idsOf(carried))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [[EACH_REASON]] },
   )
-  expect([...seen].sort()).toEqual(['another node', 'carried docker', 'carried null', 'console', 'sign-in'])
+  const reasons = ['another node', 'console', 'not for the agent', 'sign-in']
+  expect([...seen].sort()).toEqual([...reasons, 'carried docker', 'carried null'].sort())
 }, 120_000)
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).sort((a, b) => a - b)
 
+interface Around {
+  services: readonly Service[]
+  domains: readonly Domain[]
+  /** The domains that agents brought, and DNS leads here. */
+  brought: ReadonlySet<string | null>
+  given: ReadonlyMap<number, readonly string[]>
+}
+
+async function readRights(): Promise<Pick<Around, 'brought' | 'given'>> {
+  const rows = await server.context.db
+    .selectFrom('published_domains')
+    .innerJoin('domains', 'domains.id', 'domain_id')
+    .select('domain')
+    .where('skip_validation', '=', 0)
+    .execute()
+  const found: Node[] = (await client.get('/api/nodes')).json()
+  return {
+    brought: new Set(rows.map(({ domain }) => domain)),
+    given: new Map(found.map(({ id, agentDomains }) => [id, agentDomains])),
+  }
+}
+
 /** The rule, asked anew of what the console shows. */
-function findReason(service: Service, all: readonly Service[], domains: readonly Domain[]) {
+function findReason(service: Service, { services, domains, brought, given }: Around) {
   const { source, domain, nodeId } = service
   if (source === null) return undefined
-  const there = all.filter((other) => other.domain === domain)
+  const there = services.filter((other) => other.domain === domain)
   if (there.some(({ system }) => system)) return 'console'
   if (domains.find((each) => each.domain === domain)?.authentication) return 'sign-in'
-  return there.some((other) => other.nodeId !== nodeId) ? 'another node' : undefined
+  if (there.some((other) => other.nodeId !== nodeId)) return 'another node'
+  const names = given.get(nodeId) ?? []
+  const isGiven = names.includes(domain ?? '') || names.includes('*.example.com')
+  const isFree = isGiven || brought.has(domain) || there.some((other) => other.source === null)
+  return isFree ? undefined : 'not for the agent'
 }
 
 async function take(each: Step): Promise<void> {
@@ -98,6 +149,10 @@ async function take(each: Step): Promise<void> {
       return await publish(nodes[each.node] ?? 0, each.services)
     case 'console':
       return void (await client.patch(consoleUrl, { domain: each.name, skipValidation: true }))
+    case 'add':
+      return void (await client.post('/api/domains', { domain: each.name, skipValidation: true }))
+    case 'give':
+      return void (await client.patch(`/api/nodes/${nodes[each.node]}`, { agentDomains: each.to }))
     case 'save':
     case 'sign-in': {
       const found = (await listDomains()).find(({ domain }) => domain === each.name)

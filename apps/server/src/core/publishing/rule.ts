@@ -6,6 +6,8 @@ const DOMAIN_FAULTS = {
   console: 'is the address of the console: choose another domain',
   signIn: 'has sign-in, which only people set: add the service in the console, or choose another domain',
   others: 'belongs to services of another node: choose another domain',
+  notGiven:
+    'is not for the agent of this node: give it under “Domains Its Agent May Use” in its form, or choose another domain',
 } as const
 export type DomainFault = keyof typeof DOMAIN_FAULTS
 
@@ -19,6 +21,25 @@ export function textOfDomainFault(fault: DomainFault): string {
 /** Why a service that an agent publishes is withheld. */
 export type ServiceFault = DomainFault | 'right' | 'tls'
 
+/** As `isGiven` says it. */
+const isGiven = sql<boolean>`EXISTS (
+  SELECT 1 FROM json_each(nodes.agent_domains) AS given
+  WHERE given.value = domains.domain OR (
+    substr(given.value, 1, 2) = '*.' AND substr(domains.domain, 1 - length(given.value)) = substr(given.value, 2)
+  )
+)`
+
+/** Made for a source after a look at where DNS leads. */
+const isBrought = sql<boolean>`(domains.skip_validation = 0 AND EXISTS (
+  SELECT 1 FROM published_domains AS brought WHERE brought.domain_id = domains.id
+))`
+
+/** A person has a service of the same node there. */
+const isShared = sql<boolean>`EXISTS (
+  SELECT 1 FROM services AS own WHERE own.domain_id = domains.id AND own.node_id = nodes.id
+    AND NOT EXISTS (SELECT 1 FROM publications AS other WHERE other.service_id = own.id)
+)`
+
 /**
  * Why services of a node's sources may not be at a domain, as all is now; null while they may. In queries with a row of
  * `nodes` and one of `domains`.
@@ -31,6 +52,7 @@ export const domainFault = sql<DomainFault | null>`CASE
   WHEN EXISTS (
     SELECT 1 FROM services AS others WHERE others.domain_id = domains.id AND others.node_id != nodes.id
   ) THEN 'others'
+  WHEN NOT ${isGiven} AND NOT ${isBrought} AND NOT ${isShared} THEN 'notGiven'
 END`
 
 /** The same of a row of `services` and what belongs to it of `publications`; null for a service of people. */

@@ -34,30 +34,42 @@ function readService(sent: Sent): Omit<Wanted, 'key'> {
       const { success, data, error } = PublishedHttp.safeParse(sent)
       if (!success) return unreadable(error.issues, sent)
       const { type, key: _, enabled, ...form } = data
-      return { errors: [], service: { type, enabled, form: { ...form, ...NO_SIGN_IN } } }
+      return { errors: [], service: { type, enabled, form: { ...form, ...UNSAID, ...NO_SIGN_IN } } }
     }
     case 'tcp': {
       const { success, data, error } = PublishedTcp.safeParse(sent)
       if (!success) return unreadable(error.issues, sent)
       const { type, key: _, enabled, ...form } = data
-      return { errors: [], service: { type, enabled, form: { ...form, proto: 'tcp' } } }
+      return { errors: [], service: { type, enabled, form: { ...form, ...UNSAID, proto: 'tcp' } } }
     }
     case 'udp': {
       const { success, data, error } = PublishedUdp.safeParse(sent)
       if (!success) return unreadable(error.issues, sent)
       const { type: proto, key: _, enabled, ...form } = data
-      return { errors: [], service: { type: 'tcp', enabled, form: { ...form, proto, ssl: false } } }
+      return {
+        errors: [],
+        service: { type: 'tcp', enabled, form: { ...form, ...UNSAID, proto, ssl: false } },
+      }
     }
     default:
       return { errors: [{ field: 'type', message: 'must be http, tcp or udp' }] }
   }
 }
 
+/** Whether a domain is checked is not for sources to say. */
+const UNSAID = { skipValidation: false } as const
 const NO_SIGN_IN = { requireAuth: false, skipAuthRoutes: null } as const
+
+/** Fields of people's forms that sources do not have. */
+const OF_PEOPLE: Readonly<Record<string, string>> = {
+  skipValidation: MESSAGES.checkOfPeople,
+  requireAuth: MESSAGES.signInOfPeople,
+  skipAuthRoutes: MESSAGES.signInOfPeople,
+}
 
 function unreadable(issues: Parameters<typeof toFieldErrors>[0], sent: Sent): Omit<Wanted, 'key'> {
   const errors = toFieldErrors(issues, sent).map((error) =>
-    error.field in NO_SIGN_IN ? { ...error, message: MESSAGES.signInOfPeople } : error,
+    Object.hasOwn(OF_PEOPLE, error.field) ? { ...error, message: OF_PEOPLE[error.field] ?? '' } : error,
   )
   return { errors }
 }

@@ -10,6 +10,7 @@ import { endsOfCertificates } from './0009-ends-of-certificates.ts'
 import { namesOfChanges } from './0010-names-of-changes.ts'
 import { signedOut } from './0011-signed-out.ts'
 import { publications } from './0012-publications.ts'
+import { agentDomains } from './0013-agent-domains.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly string[] = [
   namesOfChanges,
   signedOut,
   publications,
+  agentDomains,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

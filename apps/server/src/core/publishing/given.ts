@@ -1,0 +1,61 @@
+import { LIMITS } from '@postern/contract/limits'
+import type { Kysely, Transaction } from 'kysely'
+import { updateStated } from '../../changes/change.ts'
+import type { Database } from '../../db/schema.ts'
+import { textsOf } from '../columns.ts'
+
+/** Whether a person gave the domain to the node: by its name, or by `*.` and what it is below. */
+export function isGiven(domain: string, given: readonly string[]): boolean {
+  return given.some((each) => (each.startsWith('*.') ? domain.endsWith(each.slice(1)) : each === domain))
+}
+
+/** @returns the domains that people gave to the agent of a node */
+export async function readGiven(db: Kysely<Database>, nodeId: number): Promise<string[]> {
+  const row = await db.selectFrom('nodes').select('agent_domains').where('id', '=', nodeId).executeTakeFirst()
+  return textsOf(row?.agent_domains ?? '[]')
+}
+
+/** All that are given to the agents of any nodes, without `*.` before them. */
+export async function listGiven(db: Kysely<Database>): Promise<string[]> {
+  const rows = await db
+    .selectFrom('nodes')
+    .select('agent_domains')
+    .where('agent_may_publish', '=', 1)
+    .where('agent_domains', '!=', '[]')
+    .execute()
+  const names = rows.flatMap(({ agent_domains }) => textsOf(agent_domains))
+  return [...new Set(names.map((name) => name.replace(/^\*\./, '')))]
+}
+
+/**
+ * A person keeps a domain that an agent brought: it is theirs, and given to that agent's node.
+ * @returns the nodes to which it is given by this
+ */
+export async function keepDomain(
+  tx: Transaction<Database>,
+  { id, domain, revision }: { id: number; domain: string; revision: number },
+): Promise<number[]> {
+  const brought = await tx
+    .selectFrom('published_domains')
+    .where('domain_id', '=', id)
+    .select('domain_id')
+    .execute()
+  if (brought.length === 0) return []
+  await tx.deleteFrom('published_domains').where('domain_id', '=', id).execute()
+  const nodes = await tx
+    .selectFrom('publications')
+    .innerJoin('services', 'services.id', 'service_id')
+    .innerJoin('nodes', 'nodes.id', 'services.node_id')
+    .select(['nodes.id', 'agent_domains'])
+    .distinct()
+    .where('domain_id', '=', id)
+    .execute()
+  const to: number[] = []
+  for (const node of nodes) {
+    const given = textsOf(node.agent_domains)
+    if (isGiven(domain, given) || given.length >= LIMITS.agentDomains) continue
+    await updateStated(tx, 'nodes', node.id, revision, { agent_domains: JSON.stringify([...given, domain]) })
+    to.push(node.id)
+  }
+  return to
+}
