@@ -47,6 +47,21 @@ test('one that crashes later is started again', async () => {
   await program.stop()
 })
 
+test('one that hangs is ended and started again, and one that never beat is left alone', async () => {
+  const hang = "setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 1200)"
+  const beat = "setInterval(() => process.send({ type: 'beat' }), 100)"
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const hung = programOf(`process.send({ type: 'ready' }); ${beat}; ${hang}`, resolve)
+  const quiet: string[] = []
+  const other = programOf("process.send({ type: 'ready' }); setInterval(() => {}, 1e3)", (how) =>
+    quiet.push(how),
+  )
+  await Promise.all([hung.program.ready, other.program.ready])
+  expect(await promise).toBe('hung for 10 seconds')
+  expect(quiet).toEqual([])
+  await Promise.all([hung.program.stop(), other.program.stop()])
+}, 60_000)
+
 test('one that ignores the polite signal is ended all the same', async () => {
   const { program } = programOf(
     "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e3); process.send({ type: 'ready' })",

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBackoff } from '@postern/host/backoff'
+import { isBeat, MOST_MISSED } from '@postern/host/beats'
 import { type ChildProcess, type LaunchOptions, launch } from '@postern/host/exec'
 
 /** How long a program may take to say that it is ready, and to end when it is asked to, in ms. */
@@ -18,7 +19,7 @@ export interface ProgramOptions extends LaunchOptions {
   onRestart: (name: string, how: string, delay: number) => void
 }
 
-/** One of our programs, restarted whenever it ends by itself. */
+/** One of our programs, restarted whenever it ends by itself, and ended when it hangs. */
 export class Program {
   /** Its message that it is ready. Rejects when its first run ends before that. */
   readonly ready: Promise<unknown>
@@ -70,10 +71,36 @@ export class Program {
     this.#child = child
     if (child.stderr) createInterface({ input: child.stderr }).on('line', this.#options.onLine)
     child.on('message', (message) => isReady(message) && onReady(message))
+    const watch = endHanging(child)
     return new Promise<string>((done) => {
       child.once('error', (error) => done(error.message))
-      child.once('exit', (code, signal) => done(signal ?? `exit code ${code}`))
+      child.once('exit', (code, signal) => done(watch.close() ?? signal ?? `exit code ${code}`))
     })
+  }
+}
+
+/**
+ * Ends a program that beat and has stopped doing so. It counts looks and not time: a starter that was stopped itself
+ * reads the beats that came meanwhile before it looks again.
+ * @returns `close` says what was wrong when the program was ended for it
+ */
+function endHanging(child: ChildProcess): { close(): string | undefined } {
+  let missed = 0
+  let look: NodeJS.Timeout | undefined
+  const isHanging = () => missed > MOST_MISSED
+  child.on('message', (message) => {
+    if (!isBeat(message)) return
+    missed = 0
+    look ??= setInterval(() => {
+      missed++
+      if (isHanging()) child.kill('SIGKILL')
+    }, 1000)
+  })
+  return {
+    close() {
+      clearInterval(look)
+      return isHanging() ? `hung for ${MOST_MISSED} seconds` : undefined
+    },
   }
 }
 

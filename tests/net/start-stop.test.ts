@@ -186,6 +186,22 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(starter.output()).toContain('the server ended (SIGKILL); it starts again')
   })
 
+  test('a server and an edge that hang are replaced', async () => {
+    for (const name of ['server', 'edge'] as const) {
+      const hung = await at.childOf(starter, name)
+      process.kill(hung, 'SIGSTOP')
+      await until(`another ${name}`, async () => {
+        const pid = await at.childOf(starter, name).catch(() => hung)
+        return pid !== hung && pid
+      })
+      await until('the word of it', () =>
+        starter.output().includes(`the ${name} ended (hung for 10 seconds)`),
+      )
+    }
+    await until('the console to answer again', answers)
+    expect(await haproxyPid()).toBe(proxy)
+  }, 120_000)
+
   test('Ctrl-C ends server and edge, and HAProxy goes on', async () => {
     const children = [await at.childOf(starter, 'server'), await at.childOf(starter, 'edge')]
     await starter.stop('SIGINT')

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import type { DataPlane } from '@postern/contract/edge'
 import { ownPortsOf } from '@postern/contract/settings'
+import { startBeats } from '@postern/host/beats'
 import { messageOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/exec'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
@@ -64,6 +65,7 @@ async function serve(config: Config, log: Logger, release: () => Promise<void>):
 async function tellReady({ notifySocket }: Config, dataPlane: DataPlane | null): Promise<void> {
   const message = { type: 'ready', dataPlane }
   process.send?.(message)
+  startBeats()
   if (!notifySocket) return
   const say = ['systemd-notify', '--ready', `--status=${JSON.stringify(message)}`]
   await createExec().run('env', [`NOTIFY_SOCKET=${notifySocket}`, ...say], { timeoutMs: 10_000 })

@@ -102,6 +102,8 @@ test('it tells the starter the generated password once, opens both doors, and st
   const second = start(settings, { ipc: true })
   await until('ready again', () => second.messages.length > 0)
   expect(second.messages[0]).toEqual({ type: 'ready' })
+  await until('a sign that it does not hang', () => second.messages.length > 1)
+  expect(second.messages[1]).toEqual({ type: 'beat' })
   second.child.disconnect()
   expect(await second.code).toBe(0)
 })

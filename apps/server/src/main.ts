@@ -1,3 +1,4 @@
+import { startBeats } from '@postern/host/beats'
 import { messageOf } from '@postern/host/errors'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
 import { readConfig } from './config.ts'
@@ -14,6 +15,7 @@ async function main(): Promise<void> {
   const server = await startServer(readConfig(observeNetwork()))
   stopOnRequest(server)
   tellReady(server)
+  startBeats()
 }
 
 function stopOnRequest(server: RunningServer): void {
