@@ -22,7 +22,9 @@ let node: Lab
 let observer: PeerObserver
 let figures: PeerFigures[][] = []
 let states: ReadonlyMap<number, string> = new Map()
-/** Added to the clock, to see a tunnel grow old. */
+/** Added to the clock, as when somebody sets it. */
+let set = 0
+/** Added to what has elapsed, to see a tunnel grow old. */
 let later = 0
 
 beforeAll(async () => {
@@ -56,7 +58,8 @@ function observe(peers = [peer, stranger], exec = edge.exec, name = edge.interfa
   observer = createPeerObserver({
     exec,
     interface: name,
-    now: () => Date.now() + later,
+    now: () => Date.now() + later + set,
+    elapsed: () => performance.now() + later,
     send: (all) => figures.push(all),
     setNodeStates: (next) => {
       states = next
@@ -96,7 +99,6 @@ test('one that no longer answers is not reachable, and is again when it answers'
   await node.must('ip', 'addr', 'del', `${peer.address4}/16`, 'dev', node.interface)
   await until('the silence', () => latest(1)?.reachable === false)
   expect(latest(1)?.latestHandshake).not.toBeNull()
-  expect(states.get(1)).toBe('up')
   await until('it to be down', () => states.get(1) === 'down')
   await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
   await until('the answer', () => latest(1)?.reachable && states.get(1) === 'up')
@@ -122,6 +124,41 @@ test('one whose handshake is older than three minutes, or who is no longer a pee
   await until('the node', () => states.get(1) === 'up')
   observer.setPeers([stranger])
   expect([...states]).toEqual([[2, 'down']])
+})
+
+test('a clock that is set takes none down, and the probes go on', async () => {
+  let starts = 0
+  const stream: Exec['stream'] = (program, ...rest) => {
+    if (program === 'fping') starts++
+    return edge.exec.stream(program, ...rest)
+  }
+  observe([peer], { ...edge.exec, stream })
+  const isUp = () => states.get(1) === 'up' && latest(1)?.reachable
+  await until('the node', isUp)
+  for (const by of [3_600_000, -3_600_000]) {
+    const before = starts
+    set = by
+    await until('the probes to begin again', () => starts > before)
+    const since = performance.now()
+    await until('some looks', () => performance.now() - since > 5000 || !isUp())
+    expect(isUp()).toBe(true)
+  }
+  set = 0
+})
+
+test('on a line that loses a third of all packets it stays reachable', async () => {
+  observe([peer])
+  await until('the node', () => latest(1)?.reachable)
+  const rules = [
+    'add table inet lossy',
+    'add chain inet lossy in { type filter hook input priority -300; }',
+    'add rule inet lossy in icmp type echo-request numgen random mod 10 < 3 drop',
+  ]
+  await node.must('nft', rules.join('; '))
+  const since = performance.now()
+  await until('a while', () => performance.now() - since > 12_000 || latest(1)?.reachable === false)
+  expect([latest(1)?.reachable, states.get(1)]).toEqual([true, 'up'])
+  await node.must('nft', 'delete table inet lossy')
 })
 
 test('one that the tunnel is about to have is looked for often', async () => {

@@ -8,6 +8,7 @@ import { findTunnel } from '../drivers/tunnel/wg.ts'
 import { createSingleFlight } from '../single-flight.ts'
 import { createEndpointWatch, hostOf } from './endpoint-watch.ts'
 import { createFiguresPublisher } from './figures-publisher.ts'
+import { createHandshakeAges } from './handshake-ages.ts'
 import { createProber } from './prober.ts'
 
 export interface PeerObserverOptions {
@@ -15,6 +16,8 @@ export interface PeerObserverOptions {
   interface: string
   /** ms since the epoch, as WireGuard counts its handshakes. */
   now: () => number
+  /** ms since any moment, which no change of the clock moves. */
+  elapsed?: () => number
   send(peers: PeerFigures[]): void
   /** `up`: in the tunnel, and not silent after it had answered. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
@@ -47,7 +50,8 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   let connectingLooks = 0
 
   const watch = createEndpointWatch(options.now)
-  const isFresh = (peer: Peer) => isFreshAt(options.now(), seen?.get(peer.publicKey))
+  const ages = createHandshakeAges(options.now, options.elapsed ?? (() => performance.now()))
+  const isFresh = (peer: Peer) => ages.ageOf(peer.publicKey) < LIMITS.handshakeStale
   const figuresOfAll = () =>
     seen &&
     peers.map((peer) =>
@@ -69,6 +73,7 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   const observing = createSingleFlight(async () => {
     seen = await findPeers(options)
     watch.look(seen)
+    if (ages.look(seen)) prober.restart()
     // Closed meanwhile: a probe that starts now would never end.
     if (!look) return
     publish()
@@ -120,11 +125,6 @@ async function findPeers(options: PeerObserverOptions): Promise<Map<string, WgPe
 /** Not in the tunnel yet, or called without an answer so far. */
 function isConnecting(seen: WgPeer | undefined): boolean {
   return !seen || (seen.endpoint !== null && seen.latestHandshake === null)
-}
-
-function isFreshAt(now: number, seen: WgPeer | undefined): boolean {
-  const handshake = seen?.latestHandshake ?? null
-  return handshake !== null && now - handshake < LIMITS.handshakeStale
 }
 
 function figuresOf(peer: Peer, seen: WgPeer | undefined, reachable: boolean): PeerFigures {

@@ -10,9 +10,12 @@ export interface ProberOptions {
 export interface Prober {
   /** The addresses to probe from now on. */
   probe(addresses: readonly string[]): void
+  /** It has answered in the last ten seconds: on a line that loses packets one probe says nothing. */
   isReachable(address: string): boolean
   /** It has answered before, and then no probe for ten seconds; never true of one that takes no probes at all. */
   isSilent(address: string): boolean
+  /** Begins again with the same list: fping 5.1 waits until a clock that was put back has caught up. */
+  restart(): void
   /** Why nothing can be probed, in words. */
   problem(): string | null
   close(): void
@@ -28,17 +31,12 @@ const ANY_SOURCE = ['-S', '0.0.0.0']
 /** `10.64.0.2 : [3], 64 bytes, 0.4 ms (…)` or `10.64.0.2 : [3], timed out (…)`. */
 const LINE = /^([0-9a-f.:]+)\s+: \[\d+\], (\d+ bytes|timed out)/
 
-interface Answering {
-  isReachable: boolean
-  /** Probes without an answer since the last answer; null before the first one. */
-  missed: number | null
-}
-
-const UNKNOWN: Answering = { isReachable: false, missed: null }
+/** Probes without an answer since the last answer; null before the first one. */
+type Missed = number | null
 
 /** One fping for all nodes, which runs as long as its list stays the same. */
 export function createProber(options: ProberOptions): Prober {
-  let answers = new Map<string, Answering>()
+  let answers = new Map<string, Missed>()
   let list: string[] = []
   let running: { stop(): void } | undefined
   let problem: string | null = null
@@ -49,7 +47,7 @@ export function createProber(options: ProberOptions): Prober {
     if (address === undefined || outcome === undefined || before === undefined) return
     const after = afterProbe(before, outcome !== 'timed out')
     answers.set(address, after)
-    if (before.isReachable !== after.isReachable || isSilent(before) !== isSilent(after)) options.onChange()
+    if (isReachable(before) !== isReachable(after) || isSilent(before) !== isSilent(after)) options.onChange()
   }
   const start = () => {
     const pace = ['-p', String(PERIOD), '-t', String(PATIENCE), '-i', '1']
@@ -73,14 +71,19 @@ export function createProber(options: ProberOptions): Prober {
       const isSame = next.join() === list.join()
       if (isSame && (running || next.length === 0)) return
       list = next
-      answers = new Map(next.map((address) => [address, answers.get(address) ?? UNKNOWN]))
+      answers = new Map(next.map((address) => [address, answers.get(address) ?? null]))
       running?.stop()
       running = undefined
       if (next.length > 0) start()
     },
+    restart() {
+      running?.stop()
+      running = undefined
+      if (list.length > 0) start()
+    },
     problem: () => problem,
-    isReachable: (address) => answers.get(address)?.isReachable ?? false,
-    isSilent: (address) => isSilent(answers.get(address) ?? UNKNOWN),
+    isReachable: (address) => isReachable(answers.get(address) ?? null),
+    isSilent: (address) => isSilent(answers.get(address) ?? null),
     close() {
       const last = running
       running = undefined
@@ -89,11 +92,15 @@ export function createProber(options: ProberOptions): Prober {
   }
 }
 
-function afterProbe({ missed }: Answering, isAnswer: boolean): Answering {
-  if (isAnswer) return { isReachable: true, missed: 0 }
-  return { isReachable: false, missed: missed === null ? null : missed + 1 }
+function afterProbe(missed: Missed, isAnswer: boolean): Missed {
+  if (isAnswer) return 0
+  return missed === null ? null : missed + 1
 }
 
-function isSilent({ missed }: Answering): boolean {
+function isReachable(missed: Missed): boolean {
+  return missed !== null && missed < MISSED
+}
+
+function isSilent(missed: Missed): boolean {
   return missed !== null && missed >= MISSED
 }
