@@ -279,13 +279,41 @@ describe('the edge', () => {
 })
 
 describe('a part that fails', () => {
-  test('nftables is not there: said, and the rest is made', async () => {
+  test.each<[string, (args: readonly string[]) => boolean]>([
+    ['is not there', () => true],
+    ['takes no table', (args) => args[0] === '-f'],
+  ])('nftables %s: said, and nobody is let into the tunnel until it is', async (_, isHit) => {
     const fake = await serve()
-    await start(broken((program) => (program === 'nft' ? new ProgramMissingError('nft') : undefined)))
+    let isBroken = true
+    const nft = (program: string, args: readonly string[]) => isBroken && program === 'nft' && isHit(args)
+    await start(broken((...call) => (nft(...call) ? new ProgramMissingError('nft') : undefined)))
     const report = await reported(fake, 'the report', (each) => each.applied === 7)
     expect(report.dataPlane.nftables).toEqual({ state: 'missing', detail: 'nft is not installed' })
+    expect(report.dataPlane.wireguard).toEqual({
+      state: 'missing',
+      detail: 'No node is let in as long as the firewall does not keep nodes from this machine.',
+    })
+    expect(report.problems).toContainEqual({
+      scope: { kind: 'edge' },
+      message: 'nftables: nft is not installed',
+    })
+    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe('')
+    isBroken = false
+    await reported(fake, 'the recovery', (each) => each.dataPlane.wireguard.state === 'ok')
+    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
+  })
+
+  test('nftables fails later: who is in the tunnel stays, as long as the table does', async () => {
+    const fake = await serve()
+    let isBroken = false
+    await start(broken((program) => (isBroken && program === 'nft' ? new Error('no answer') : undefined)))
+    await reported(fake, 'the first report', (each) => each.applied === 7)
+    isBroken = true
+    fake.state = { ...state, revision: 8, peers: [peer, makePeer(2)] }
+    fake.hint({ type: 'changed', revision: 8 })
+    const report = await reported(fake, 'the failure', (each) => each.dataPlane.nftables.state === 'failed')
     expect(report.dataPlane.wireguard.state).toBe('ok')
-    expect(report.problems).toEqual([{ scope: { kind: 'edge' }, message: 'nftables: nft is not installed' }])
+    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toContain(peer.publicKey)
   })
 
   test('the tunnel is not there: its services say so, others do not', async () => {

@@ -109,6 +109,7 @@ function reportsOf(
       ...driver,
       apply: async () => ({ part: nftables(), problems: [] }),
       readCounts: async () => undefined,
+      isIsolating: () => true,
     },
     names,
     targets: createTargetFinder(names),

@@ -112,6 +112,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
     },
     nftables: {
       apply: () => record('nftables'),
+      isIsolating: () => true,
       facts: () => ({ ipv4Only: [], ipv6Only: [], held: [] }),
       isAsLeft: async () => true,
       readCounts: async () => undefined,

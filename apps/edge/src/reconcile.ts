@@ -155,8 +155,17 @@ async function applyTunnelAndFirewall(
   await Promise.race([haproxyApplied, delay(HEAD_START)])
   const { settings, peers } = state
   const nftables = await applyFirewall(parts, state, udp)
-  const wireguard = await attempt(parts, 'WireGuard', () => parts.wireguard.apply({ settings, peers }))
-  return { wireguard, nftables, udp }
+  const isSafe = parts.nftables.isIsolating()
+  const wireguard = await attempt(parts, 'WireGuard', () =>
+    parts.wireguard.apply({ settings, peers: isSafe ? peers : [] }),
+  )
+  return { wireguard: isSafe ? wireguard : { ...wireguard, part: shut(nftables.part) }, nftables, udp }
+}
+
+/** Without the firewall, nodes would reach all of this machine. */
+function shut({ state }: PartState): PartState {
+  const detail = 'No node is let in as long as the firewall does not keep nodes from this machine.'
+  return { state: state === 'missing' ? 'missing' : 'failed', detail }
 }
 
 function applyFirewall(

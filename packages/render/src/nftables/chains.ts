@@ -18,9 +18,17 @@ const SOURCE_NAT = 100
 
 /** They are made once: what changes is in the sets. */
 export function chainsOf(plan: FirewallPlan): Chain[] {
+  const isolation = isolationOf(plan)
+  return plan.isBare ? isolation : [...isolation, ...trafficOf(plan)]
+}
+
+/** What keeps nodes from each other and from this machine. */
+export function isolationOf(plan: FirewallPlan): Chain[] {
+  return [filterOf('input', FILTER, inputRules(plan)), filterOf('forward', FILTER, forwardRules(plan))]
+}
+
+function trafficOf(plan: FirewallPlan): Chain[] {
   return [
-    filterOf('input', FILTER, inputRules(plan)),
-    filterOf('forward', FILTER, forwardRules(plan)),
     translationOf('postrouting', SOURCE_NAT, sourceRules(plan)),
     ...visitorChains('prerouting', `iifname != "${plan.interface}" fib daddr type local`),
     ...visitorChains('output', 'fib daddr type local'),

@@ -25,6 +25,8 @@ export interface FirewallPlan {
   sets: Record<SetName, string[]>
   /** Named, as they have to be there before an element leads to them. */
   counters: string[]
+  /** Only what keeps nodes from each other and from this machine, for where the rest cannot be had. */
+  isBare?: boolean
 }
 
 export interface FirewallInput {

@@ -1,5 +1,5 @@
 import { BUDGET_SETS } from './budget.ts'
-import { chainsOf } from './chains.ts'
+import { type Chain, chainsOf, isolationOf } from './chains.ts'
 import { type FirewallPlan, SET_NAMES, SET_TYPES, type SetName } from './plan.ts'
 import { REFUSED_SETS } from './udp.ts'
 
@@ -59,13 +59,28 @@ function kindOf(name: SetName): 'map' | 'set' {
 }
 
 function isFrameRight(plan: FirewallPlan, observed: ObservedTable): boolean {
-  const wanted = chainsOf(plan).map((chain) =>
-    [`${chain.name} ${chain.hook} ${chain.priority} accept`, ...chain.rules.map(markOf)].join(' '),
-  )
-  const found = observed.chains.map(({ head, comments }) => [head, ...comments].join(' '))
+  const [wanted, found] = [chainsOf(plan).map(inWords), observed.chains.map(foundInWords)]
   return (
     wanted.sort().join('\n') === found.sort().join('\n') &&
     SET_NAMES.every((name) => observed.sets[name] !== undefined)
+  )
+}
+
+function inWords(chain: Chain): string {
+  return [`${chain.name} ${chain.hook} ${chain.priority} accept`, ...chain.rules.map(markOf)].join(' ')
+}
+
+function foundInWords({ head, comments }: ObservedTable['chains'][number]): string {
+  return [head, ...comments].join(' ')
+}
+
+/** Whether nodes are kept from each other and from this machine, whatever else is not as planned. */
+export function isIsolating(plan: FirewallPlan, observed: ObservedTable | undefined): boolean {
+  if (!observed) return false
+  const found = new Set(observed.chains.map(foundInWords))
+  const isRight = (name: SetName) => plan.sets[name].join() === observed.sets[name]?.join()
+  return (
+    isolationOf(plan).every((chain) => found.has(inWords(chain))) && isRight('tunnel4') && isRight('tunnel6')
   )
 }
 

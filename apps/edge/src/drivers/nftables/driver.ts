@@ -1,8 +1,14 @@
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
+import { codeOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
-import { type FirewallPlan, planFirewall, tableOf } from '@postern/render/nftables/plan'
-import { type ObservedTable, renderFirewall, renderFreshTable } from '@postern/render/nftables/table'
+import { type FirewallPlan, planFirewall, type SetName, tableOf } from '@postern/render/nftables/plan'
+import {
+  isIsolating,
+  type ObservedTable,
+  renderFirewall,
+  renderFreshTable,
+} from '@postern/render/nftables/table'
 import { UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import type { Reading } from '../../counts/reading.ts'
@@ -42,6 +48,11 @@ export interface NftablesDriver {
   apply(wanted: NftablesWanted): Promise<PartResult>
   /** Whether what no event tells of is still as at the last apply; it starts no program. */
   isAsLeft(): Promise<boolean>
+  /**
+   * Whether nodes are kept from each other and from this machine, as far as the table could be read last. Without that
+   * nobody may be let into the tunnel.
+   */
+  isIsolating(): boolean
   /** As the last apply found them. */
   facts(): UdpFacts
   /** What UDP services carried; undefined where there is no table of ours. */
@@ -49,7 +60,8 @@ export interface NftablesDriver {
   remove(): Promise<void>
 }
 
-const TIMEOUT = { timeoutMs: 10_000 }
+/** Long lists take their time. */
+const TIMEOUT = { timeoutMs: 30_000 }
 const ABSENT = /no such file or directory/i
 
 export function createNftables(options: NftablesOptions): NftablesDriver {
@@ -57,6 +69,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
   const counts = createCountReader(async () => await listTable(options))
   // The first apply also ends flows that a previous edge process did not come to.
   let checksAllFlows = true
+  let isolates = false
   let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
   let left: { udp: readonly ResolvedPortRoute[]; found: string; isCrowded: boolean } | undefined
   const isAsLeft = async ({ udp, found, isCrowded }: NonNullable<typeof left>) =>
@@ -71,8 +84,18 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       known = wanted.udp ? facts : { ...known, held: facts.held }
       const observed = await observeTable(options)
       const plan = counts.keepUnread(planFor(options, wanted, services, observed), observed)
+      const note = (table: ObservedTable | undefined) => {
+        isolates = isIsolating(plan, table)
+      }
+      note(observed)
       // Former targets stay until no flow leads to them: an edge that is killed in between finds them.
-      const changed = await makeTable(options, withFormerTargets(plan, observed), observed)
+      const full = withFormerTargets(plan, observed)
+      const changed = await makeTable(options, full, observed).catch(async (error: unknown) => {
+        note(await makeWhatCanBe(options, plan))
+        if (wanted.udp) await endTheirFlows(plan, observed, services)
+        throw error
+      })
+      note(changed)
       const failure = wanted.udp && (await endTheirFlows(plan, observed, services))
       await makeTable(options, plan, changed)
       await routeToLoopback(exec, services.some(leadsToLoopback))
@@ -85,6 +108,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       return { part: { state: 'ok', detail: 'nftables' }, problems: all }
     },
     isAsLeft: async () => left === undefined || (await isAsLeft(left)),
+    isIsolating: () => isolates,
     facts: () => known,
     readCounts: counts.read,
     async remove() {
@@ -153,6 +177,28 @@ async function makeTable(
   throw new PartFailedError(`The table inet ${plan.table} does not stay as it was set.`)
 }
 
+/**
+ * Where the plan as a whole fails: what is in force without all that is not planned any more, or if that fails too,
+ * nothing but what keeps nodes from each other and from this machine.
+ * @returns the table as it is then in force
+ */
+async function makeWhatCanBe(
+  options: NftablesOptions,
+  plan: FirewallPlan,
+): Promise<ObservedTable | undefined> {
+  const observed = await observeTable(options)
+  const udp = (keep: (name: SetName) => string[]) =>
+    Object.fromEntries(UDP_SET_NAMES.map((name) => [name, keep(name)]))
+  const still = udp((name) => {
+    const present = new Set(observed?.sets[name])
+    return plan.sets[name].filter((element) => present.has(element))
+  })
+  const withdrawn = { ...plan, sets: { ...plan.sets, ...still }, counters: observed?.counters ?? [] }
+  const none = udp(() => [])
+  const bare = { ...plan, sets: { ...plan.sets, ...none }, counters: [], isBare: true }
+  return makeTable(options, withdrawn, observed).catch(() => makeTable(options, bare, observed))
+}
+
 /** @returns what keeps the packets from being forwarded */
 async function letForward(
   options: NftablesOptions,
@@ -175,9 +221,18 @@ async function letForward(
   ]
 }
 
+/** Nothing of it is as planned, so that it is replaced as a whole. */
+const UNREADABLE: ObservedTable = { chains: [], sets: {}, counters: [] }
+
 async function observeTable(options: NftablesOptions): Promise<ObservedTable | undefined> {
-  const json = await listTable(options)
-  return json === undefined ? undefined : parseTable(json)
+  try {
+    const json = await listTable(options)
+    return json === undefined ? undefined : parseTable(json)
+  } catch (error) {
+    // A table that somebody has filled: ours is never as large.
+    if (codeOf(error) === 'exec_output') return UNREADABLE
+    throw error
+  }
 }
 
 async function listTable(options: NftablesOptions): Promise<string | undefined> {

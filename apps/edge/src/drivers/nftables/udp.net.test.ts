@@ -318,6 +318,77 @@ test('an address family that the public host lacks is said on the service', asyn
   ])
 })
 
+describe('what the firewall cannot do', () => {
+  const table = () => ['inet', `postern_${lab.edge.interface}`]
+  /** Refuses each change that says so. */
+  const refusing = (refused: RegExp): Exec => ({
+    ...lab.edge.exec,
+    run: async (program, args, options) =>
+      program === 'nft' && refused.test(options?.input ?? '')
+        ? { code: 1, stdout: '', stderr: 'Error: Could not process rule' }
+        : lab.edge.exec.run(program, args, options),
+  })
+
+  test('keeps nothing from being taken away', async () => {
+    const guest = { ...plain, allowInternet: true }
+    await driver.apply({ settings, peers: [guest], udp: [echo(), echoTwo()] })
+    const kept = keep(32_671)
+    await untilAnswered(kept)
+    const wanted = { settings, peers: [plain], udp: [echoTwo(), dns()] }
+    await expect(open(refusing(/32670/)).apply(wanted)).rejects.toThrow('Could not process rule')
+    await untilSilent(kept)
+    expect(await lab.edge.must('nft', 'list', 'set', ...table(), 'internet4')).not.toContain(plain.address4)
+    await untilAnswered(keep(32_672))
+  })
+
+  test('leaves the part that isolates nodes, which says whether it is in force', async () => {
+    await driver.remove()
+    const poor = open(refusing(/hook prerouting/))
+    await expect(poor.apply({ settings, peers: [plain], udp: [echo()] })).rejects.toThrow('Could not process')
+    expect(poor.isIsolating()).toBe(true)
+    const listed = await lab.edge.must('nft', 'list', 'table', ...table())
+    expect(listed.match(/hook \w+/g)).toEqual(['hook input', 'hook forward'])
+    await expect(open(refusing(/table/)).apply({ settings, peers: [], udp: [] })).rejects.toThrow()
+    await lab.edge.must('nft', 'delete', 'table', ...table())
+    const none = open(refusing(/table/))
+    await expect(none.apply({ settings, peers: [plain], udp: [] })).rejects.toThrow('Could not process')
+    expect(none.isIsolating()).toBe(false)
+    await driver.apply({ settings, peers: [plain], udp: [echo()] })
+    expect(driver.isIsolating()).toBe(true)
+  })
+
+  test('is a table that grew too large to be read: it is made again', async () => {
+    await apply(echo())
+    const small: Exec = {
+      ...lab.edge.exec,
+      run: (program, args, options) =>
+        lab.edge.exec.run(program, args, { ...options, maxOutput: program === 'nft' ? 60_000 : undefined }),
+    }
+    const many = Array.from({ length: 3000 }, (_, index) => `10.77.${index >> 8}.${index & 255} . 53`)
+    const full = ['add', 'element', ...table(), 'targets4', `{ ${many.join(', ')} }`]
+    await lab.edge.exec.run('nft', ['-f', '-'], { input: full.join(' ') })
+    await expect(open(small).apply({ settings, peers: [plain], udp: [echo()] })).resolves.toMatchObject({
+      part: { state: 'ok' },
+    })
+    await untilAnswered(keep(32_671))
+  })
+
+  test('is more in the lists of all services than it can read back: the later service is left out', async () => {
+    const listOf = (first: number) =>
+      Array.from({ length: 10_001 }, (_, index) => `${first}.${index >> 8}.${index & 255}.0/25`)
+    const { problems } = await apply(
+      echo({ blockedIps: listOf(11) }),
+      echoTwo(),
+      dns({ blockedIps: listOf(12) }),
+    )
+    expect(problems).toEqual([
+      onService(10, 'The IP lists of all UDP services together have more than 20000 entries.'),
+    ])
+    await untilAnswered(keep(32_672))
+    await apply()
+  })
+})
+
 test('the ports of the range that other programs hold are known before a service wants one', async () => {
   const script = "for (const port of [32690, 40000]) require('node:dgram').createSocket('udp4').bind(port)"
   const holder = lab.edge.start([process.execPath, '-e', script], { logFile: '/dev/null' })

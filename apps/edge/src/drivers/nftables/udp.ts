@@ -15,6 +15,9 @@ export interface UdpOptions {
   ownPorts?: readonly number[]
 }
 
+/** Addresses and networks in the lists of all UDP services: with more, nft would take too long and say too much. */
+const MOST_LISTED = 20_000
+
 interface UdpWanted {
   settings: TunnelSettings
   peers: readonly Peer[]
@@ -43,13 +46,23 @@ export async function findUdpServices(
   const held = udp.flatMap(({ enabled, port }) => (enabled && all.has(port) ? port : []))
   const services: UdpService[] = []
   const problems: Problem[] = []
+  let listed = 0
   for (const route of udp) {
     const service = findUdpService(route, peers, settings)
     if (!service) continue
+    const entries = service.lists.allowed.length + service.lists.blocked.length
+    if (listed + entries > MOST_LISTED) {
+      const message = `The IP lists of all UDP services together have more than ${MOST_LISTED} entries.`
+      problems.push({ scope: { kind: 'service', id: route.id }, message })
+      continue
+    }
     // Two at one port would make nft refuse everything.
     const isTaken = held.includes(route.port) || services.some(({ port }) => port === route.port)
     const isPossible = isInRange(options, route.port) && !isTaken
-    if (isPossible) services.push(service)
+    if (isPossible) {
+      services.push(service)
+      listed += entries
+    }
     const message = isPossible
       ? whyUnreached(service, settings)
       : explainPort(route.port, options.portRange, isInRange(options, route.port))
