@@ -38,7 +38,8 @@ const KEYED: Record<string, Readonly<Record<string, string | null>>> = {
   error: Object.fromEntries(ErrorCode.options.map((code) => [code, code])),
   log: Object.fromEntries(Object.values(REASONS).map((words) => [addressOf(words), words])),
   service: none(ServiceState.shape.phase.options),
-  backend: none(BackendTrouble.options),
+  // What is unchecked is a phase of the service, and nothing that is wrong.
+  backend: none(BackendTrouble.options.filter((trouble) => trouble !== 'unchecked')),
   certificate: none(CertificateProblemCode.options),
   page: none(pageNames),
 }

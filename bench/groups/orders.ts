@@ -11,9 +11,11 @@ const BACKEND = { backendHost: '127.0.0.1', backendPort: 8080 }
 
 /** Changes of one service while many certificates are ordered of a real authority, and while none is. */
 export async function measureOrders({ orders }: Effort): Promise<Measured[]> {
-  const { installation, close } = await startOrderingLab('built')
+  const { lab, installation, close } = await startOrderingLab('built')
   try {
     const { api } = installation
+    const listen = `require('http').createServer((q, r) => r.end()).listen(${BACKEND.backendPort}, '127.0.0.1')`
+    lab.server.start([process.execPath, '-e', listen], { logFile: '/dev/null' })
     const service = await api.publish(1, { name: 'app', domain: 'app.test', ...BACKEND })
     let changes = 0
     const change = () => timeChange(api, service, changes++)

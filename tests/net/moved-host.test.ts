@@ -51,5 +51,8 @@ it('a service keeps no path of the console when the public host moves to its dom
   const tool = await visit(lab.visitor, `https://${DOMAIN}/tool`)
   expect(tool.body).toContain('"port":8080')
   expect(tool.headers).toMatch(/^content-security-policy: sandbox /im)
-  expect((await installation.api.getService(beside)).state.phase).toBe('live')
+  await until(
+    'the other to be live',
+    async () => (await installation.api.getService(beside)).state.phase === 'live',
+  )
 })

@@ -62,6 +62,17 @@ async function published(form: Partial<HttpServiceFormInput> & { name: string })
   return service
 }
 
+async function unanswered(form: Partial<HttpServiceFormInput> & { name: string }): Promise<HttpService> {
+  const service = await publish(form)
+  await until('it to be silent', async () => {
+    const { phase } = await stateOf(service)
+    // It is never said to be live on the way.
+    expect(['applying', 'checking', 'unanswered']).toContain(phase)
+    return phase === 'unanswered'
+  })
+  return service
+}
+
 /** Asks as a visitor, and waits for the reason on the row. */
 async function expectUnanswered(service: HttpService, page: string, reason: string): Promise<void> {
   await until('our page', async () => (await ask(service)).body.includes(page))
@@ -73,8 +84,8 @@ async function expectUnanswered(service: HttpService, page: string, reason: stri
 }
 
 describe('a service is not answering', () => {
-  it('once it has refused a visitor, and until it is there: nobody need come for that', async () => {
-    const service = await published({ name: 'late', backendPort: PORTS.late })
+  it('from the first moment, and until it is there: nobody need come for that', async () => {
+    const service = await unanswered({ name: 'late', backendPort: PORTS.late })
     const log = installation.api.stream(`/api/logs/stream?type=http&id=${service.id}`)
     await expectUnanswered(service, 'The service does not answer', 'The service refused the connection')
     await until('its line', () => log.events.some(({ data }) => data.includes('refused the connection')))
@@ -92,7 +103,7 @@ describe('a service is not answering', () => {
   })
 
   it('when it speaks no TLS where it should', async () => {
-    const service = await published({ name: 'plain', backendProto: 'https', backendPort: PORTS.echo })
+    const service = await unanswered({ name: 'plain', backendProto: 'https', backendPort: PORTS.echo })
     await expectUnanswered(service, 'The service does not answer', 'does not speak TLS on this port')
     await installation.api.setEnabled(service, false)
     await until('no reason while it is disabled', async () => (await stateOf(service)).phase === 'live')

@@ -189,8 +189,11 @@ test('its log has a line at the start and one at the end, and a disabled service
 
 test('a service whose program does not listen says so, until it does', async () => {
   const { api } = installation
-  const service = await publish({ name: 'late', backendPort: 6380 }, '192.168.7.20')
-  await visitor('redis-cli', '-h', lab.server.address, '-p', String(service.port), 'ping')
+  const service = await api.publishPort(node.id, {
+    name: 'late',
+    backendHost: '192.168.7.20',
+    backendPort: 6380,
+  })
   const phase = (wanted: string) =>
     until(`the service to be ${wanted}`, async () => (await api.getService(service)).state.phase === wanted)
   await phase('unanswered')

@@ -66,8 +66,9 @@ export function createEdge(options: EdgeOptions): Edge {
       else counter.onStored(hint.ledger, hint.seq)
     },
     onReconnect: () => {
-      loop.onReconnect()
+      // What is not checked yet, before the report that has it in force.
       observers.onReconnect()
+      loop.onReconnect()
       counter.onReconnect()
     },
   })

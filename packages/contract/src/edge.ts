@@ -65,10 +65,18 @@ export const PeerFigures = z.object({
 export type PeerFigures = z.infer<typeof PeerFigures>
 
 /**
- * Why a service's backend gives no answer: it refused the connection, did not take it in time, or its host cannot be
- * reached; TLS failed, it speaks no TLS where it should, or it speaks TLS where it should not.
+ * Why a service's backend gives no answer: nothing has asked it yet, it refused the connection, did not take it in
+ * time, or its host cannot be reached; TLS failed, it speaks no TLS where it should, or TLS where it should not.
  */
-export const BackendTrouble = z.enum(['refused', 'timeout', 'unreachable', 'tls', 'no-tls', 'only-tls'])
+export const BackendTrouble = z.enum([
+  'unchecked',
+  'refused',
+  'timeout',
+  'unreachable',
+  'tls',
+  'no-tls',
+  'only-tls',
+])
 export type BackendTrouble = z.infer<typeof BackendTrouble>
 
 /** `trouble` null: it answers again. */

@@ -87,11 +87,20 @@ export type TcpServiceFormInput = z.input<typeof TcpServiceForm>
 
 /**
  * Whether the edges carry the service yet, and whether its backend answers them; `problem` says in words why not.
+ * `live`: something answered, and of UDP that it is forwarded. `checking`: nothing has answered or failed to yet.
  * `failed` is for what is wrong on our side, `unanswered` for what is wrong at the backend. `node-offline`: the node has
  * no tunnel. `node-disconnected`: a person disconnected it.
  */
 export const ServiceState = z.object({
-  phase: z.enum(['live', 'applying', 'unanswered', 'failed', 'node-offline', 'node-disconnected']),
+  phase: z.enum([
+    'live',
+    'checking',
+    'applying',
+    'unanswered',
+    'failed',
+    'node-offline',
+    'node-disconnected',
+  ]),
   problem: z.nullable(z.string()),
   /** What a person should know of a service that is live. */
   note: z.optional(z.string()),

@@ -31,7 +31,11 @@ it('carries ten services beside one that cannot be applied, and says why on that
   const failed = await untilFailed(bad)
   expect(failed.state.problem).toContain(SNEAKY_NAME)
   expect((await visit(lab.visitor, 'https://bad.example.com/')).body).not.toContain('Postern</title>')
-  for (const service of good) expect((await installation.api.getService(service)).state.phase).toBe('live')
+  for (const service of good)
+    await until(
+      `${service.name} to be live`,
+      async () => (await installation.api.getService(service)).state.phase === 'live',
+    )
 })
 
 it('says that the name of a backend cannot be resolved, and nothing else suffers', async () => {

@@ -4,6 +4,8 @@ import { LIMITS } from '@postern/contract/limits'
 export interface BackendReporter {
   /** The trouble of this service's backend may have changed. */
   report(service: number): void
+  /** Reports now what has changed. */
+  flush(): void
   /** Reports everything again, to a server that knows nothing of it. */
   reportAgain(): void
   close(): void
@@ -28,6 +30,7 @@ export function createBackendReporter(
   let timer: NodeJS.Timeout | undefined
 
   const flush = () => {
+    clearTimeout(timer)
     timer = undefined
     const news = [...unreported].flatMap((service): BackendReport[] => {
       const trouble = troubleOf(service)
@@ -56,9 +59,9 @@ export function createBackendReporter(
       for (const service of reported.keys()) unreported.add(service)
       reported.clear()
       isFirst = true
-      clearTimeout(timer)
       flush()
     },
+    flush,
     close: () => clearTimeout(timer),
   }
 }

@@ -1,24 +1,23 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
-import {
-  findRoute,
-  isPortRoute,
-  isSystem,
-  type ResolvedRoute,
-  type RouteSections,
-} from '@postern/render/resolved-route'
+import type { ResolvedRoute, RouteSections } from '@postern/render/resolved-route'
 import type { BackendSign } from '../drivers/haproxy/logs/line.ts'
 import { type ProbeTarget, probeBackend } from './backend-probe.ts'
 import { createBackendReporter } from './backend-reporter.ts'
+import { createProbeSlots } from './probe-slots.ts'
+import { isSameBackend, type WatchedBackend, watchBackend } from './watched-backend.ts'
 
 export interface BackendWatchOptions {
   /** ms. */
   now(): number
   /** @returns false when it could not be sent */
   send(isFirst: boolean, backends: BackendReport[]): boolean
+  probe?: (target: ProbeTarget, isOdd: boolean) => Promise<BackendTrouble | null>
 }
 
-/** Which backends answer, told by the traffic alone until one fails; from then on it is probed until it answers. */
+/**
+ * Which backends answer. A new one is probed at once, and again when its node comes back; from then on the traffic
+ * tells, and where there is none, a probe now and then.
+ */
 export interface BackendWatch {
   /** Takes what a line of the log shows of a service's backend. */
   note(service: number, sign: BackendSign): void
@@ -31,113 +30,217 @@ export interface BackendWatch {
 }
 
 const PROBE_EVERY = 10_000
-const LOOK_EVERY = 100
-/** More wait for their turn: with thousands that give no answer, each waits longer. */
-const AT_ONCE = 64
+/** A backend that has been silent for so long is not expected back any moment. */
+const PATIENCE = 600_000
+/** Without visitors, and for what has been silent for long. */
+const IDLE_EVERY = 60_000
+/** A first check that fails is made once more. */
+const SECOND_CHECK_AFTER = 1000
 /** An odd answer of an application is mostly its own, so its TLS is not looked for again for so long. */
 const ODD_PAUSE = 600_000
 
-interface Suspect {
-  node: number | null
-  target: ProbeTarget
-  trouble: BackendTrouble | null
-  /** The last sign in the traffic, until a probe has looked into it. */
-  sign: BackendSign | null
-  isOdd: boolean
-  isProbed: boolean
-  /** When it is probed next, or forgotten when nothing is wrong with it. */
-  dueAt: number
-}
+const LOOK_EVERY = { busy: 100, idle: 1000 }
+/** So many first checks are started by one look, and so many of the queue are passed over for that at most. */
+const FIRST_CHECKS = { started: 20, seen: 500 }
+/** 20,000 idle services are checked within seven minutes. */
+const IDLE_CHECKS = { started: 50, seen: 5000 }
 
-export function createBackendWatch({ now, send }: BackendWatchOptions): BackendWatch {
-  const suspects = new Map<number, Suspect>()
+export function createBackendWatch({ now, send, probe = probeBackend }: BackendWatchOptions): BackendWatch {
+  const watched = new Map<number, WatchedBackend>()
+  /** Those of `watched` with which something is wrong, or was a moment ago. */
+  const suspects = new Set<number>()
+  /** Those that are to be checked as soon as there is room. */
+  const queue = new Set<number>()
   let routes: RouteSections = new Map()
   let nodes: ReadonlyMap<number, 'up' | 'down'> = new Map()
   let timer: NodeJS.Timeout | undefined
-  let probes = 0
-  const reporter = createBackendReporter(send, (service) => suspects.get(service)?.trouble ?? null)
+  let isBusyTimer = false
+  let lastIdleLook = 0
+  let idleRound = watched.entries()
+  const slots = createProbeSlots()
+  const reporter = createBackendReporter(send, (service) => watched.get(service)?.trouble ?? null)
 
-  const find = (service: number) => suspectOf(findRoute(routes, service))
-  const setTrouble = (service: number, suspect: Suspect, trouble: BackendTrouble | null) => {
-    if (suspect.trouble === trouble) return
-    suspect.trouble = trouble
+  const isDown = ({ node }: WatchedBackend) => node !== null && nodes.get(node) === 'down'
+  const isUp = ({ node }: WatchedBackend) => node === null || nodes.get(node) === 'up'
+  const setTrouble = (service: number, backend: WatchedBackend, trouble: BackendTrouble | null) => {
+    if (backend.trouble === trouble) return
+    if (trouble === null || trouble === 'unchecked') backend.troubleSince = null
+    else backend.troubleSince ??= now()
+    backend.trouble = trouble
     reporter.report(service)
   }
-  const probe = async (service: number, suspect: Suspect) => {
-    probes++
-    suspect.isProbed = true
-    suspect.isOdd = suspect.sign === 'odd' || suspect.trouble === 'only-tls'
-    suspect.sign = null
-    const trouble = await probeBackend(suspect.target, suspect.isOdd)
-    probes--
-    suspect.isProbed = false
-    if (suspects.get(service) !== suspect) return
-    suspect.dueAt = now() + (trouble === null && suspect.isOdd ? ODD_PAUSE : PROBE_EVERY)
+  const nextProbe = ({ troubleSince }: WatchedBackend) =>
+    now() + (troubleSince !== null && now() - troubleSince > PATIENCE ? IDLE_EVERY : PROBE_EVERY)
+
+  /** Takes what a probe has found out. */
+  const learn = (
+    service: number,
+    backend: WatchedBackend,
+    trouble: BackendTrouble | null,
+    isFirst: boolean,
+  ) => {
+    backend.dueAt = trouble === null && backend.isOdd ? now() + ODD_PAUSE : nextProbe(backend)
     // A visitor who got an answer meanwhile knows better.
-    setTrouble(service, suspect, suspect.sign === 'answered' ? null : trouble)
-    if (trouble === null) suspect.sign = null
+    if (trouble === null || backend.sign === 'answered') {
+      setTrouble(service, backend, null)
+      backend.answeredAt = now()
+    } else if (isFirst) {
+      backend.hasFailedFirst = true
+      backend.dueAt = now() + SECOND_CHECK_AFTER
+    } else setTrouble(service, backend, trouble)
+    if (trouble === null) backend.sign = null
+    else suspects.add(service)
+  }
+  /** @returns false when there is no room for its probe now */
+  const check = (service: number, backend: WatchedBackend, kind: 'first' | 'again'): boolean => {
+    if (!slots.take(backend.node, kind)) return false
+    const { target } = backend
+    backend.isProbed = true
+    const isFirst = backend.trouble === 'unchecked' && backend.sign === null && !backend.hasFailedFirst
+    backend.isOdd = backend.sign === 'odd' || backend.trouble === 'only-tls'
+    backend.sign = null
+    void probe(target, backend.isOdd).then((trouble) => {
+      slots.free(backend.node)
+      backend.isProbed = false
+      if (watched.get(service) === backend && backend.target === target)
+        learn(service, backend, trouble, isFirst)
+      wake()
+    })
+    return true
+  }
+
+  const lookAtSuspects = (time: number) => {
+    for (const service of suspects) {
+      const backend = watched.get(service)
+      if (!backend) suspects.delete(service)
+      if (!backend || backend.isProbed || backend.dueAt > time) continue
+      const isSuspected = backend.trouble !== null || backend.sign === 'failed' || backend.sign === 'odd'
+      if (!isSuspected) suspects.delete(service)
+      else if (isDown(backend)) backend.dueAt = time + PROBE_EVERY
+      else check(service, backend, 'again')
+    }
+  }
+  const lookAtQueue = () => {
+    let left = Math.min(queue.size, FIRST_CHECKS.seen)
+    let started = 0
+    for (const service of queue) {
+      if (left-- <= 0 || started >= FIRST_CHECKS.started || slots.isFull()) return
+      queue.delete(service)
+      const backend = watched.get(service)
+      // One whose node is away is queued again when the node comes back.
+      if (!backend || !isUp(backend)) continue
+      if (!backend.isProbed && check(service, backend, 'first')) started++
+      else queue.add(service)
+    }
+  }
+  /** Looks at some of those that nobody has visited for a while, and next time at the following ones. */
+  const lookAtIdle = (time: number) => {
+    let [left, started] = [Math.min(watched.size, IDLE_CHECKS.seen), 0]
+    while (left-- > 0 && started < IDLE_CHECKS.started && !slots.isFull()) {
+      const next = idleRound.next()
+      if (next.done) {
+        idleRound = watched.entries()
+        return
+      }
+      const [service, backend] = next.value
+      // A program that is only connected to, again and again, may shut the edge out, as MySQL does.
+      if (backend.target.proto === 'tcp' || backend.trouble !== null || backend.isProbed) continue
+      if (time - backend.answeredAt < IDLE_EVERY || !isUp(backend)) continue
+      if (check(service, backend, 'again')) started++
+    }
   }
   const look = () => {
-    const time = now()
-    for (const [service, suspect] of suspects) {
-      if (suspect.isProbed || suspect.dueAt > time) continue
-      const isDown = suspect.node !== null && nodes.get(suspect.node) === 'down'
-      const isSuspected = suspect.trouble !== null || suspect.sign === 'failed' || suspect.sign === 'odd'
-      if (!isSuspected) suspects.delete(service)
-      else if (isDown) suspect.dueAt = time + PROBE_EVERY
-      else if (probes < AT_ONCE) void probe(service, suspect)
-    }
-    if (suspects.size > 0) return
-    clearInterval(timer)
     timer = undefined
+    const time = now()
+    lookAtQueue()
+    lookAtSuspects(time)
+    if (time - lastIdleLook >= LOOK_EVERY.idle) {
+      lastIdleLook = time
+      lookAtIdle(time)
+    }
+    wake()
+  }
+  /** Sees to it that the next look comes, and soon when there is something to do. */
+  const wake = () => {
+    const isBusy = suspects.size + queue.size > 0
+    if (watched.size === 0 || (timer && (isBusyTimer || !isBusy))) return
+    clearTimeout(timer)
+    isBusyTimer = isBusy
+    timer = setTimeout(look, isBusy ? LOOK_EVERY.busy : LOOK_EVERY.idle)
+  }
+
+  /** @returns whether the server has to be told before it calls the route applied */
+  const setRoute = (service: number, route: ResolvedRoute | undefined): boolean => {
+    const before = watched.get(service)
+    if (before && before.route === route) return false
+    const backend = watchBackend(route)
+    if (!backend) {
+      if (watched.delete(service)) reporter.report(service)
+      return false
+    }
+    queue.add(service)
+    if (before && isSameBackend(before, backend)) {
+      before.route = backend.route
+      before.target = backend.target
+      before.dueAt = 0
+      return false
+    }
+    watched.set(service, backend)
+    reporter.report(service)
+    return true
+  }
+  const setSection = (before: readonly ResolvedRoute[], next: readonly ResolvedRoute[]): boolean => {
+    const there = new Set(next.map(({ id }) => id))
+    for (const { id } of before) if (!there.has(id)) setRoute(id, undefined)
+    return next.map((route) => setRoute(route.id, route)).includes(true)
   }
 
   return {
     note(service, sign) {
-      const suspect = suspects.get(service) ?? (sign === 'answered' ? undefined : find(service))
-      if (!suspect) return
-      suspects.set(service, suspect)
-      timer ??= setInterval(look, LOOK_EVERY)
+      const backend = watched.get(service)
+      if (!backend) return
+      if (sign === 'answered') {
+        backend.answeredAt = now()
+        if (backend.trouble === null && backend.sign === null) return
+      } else suspects.add(service)
       // It had only been odd, and is now looked at as soon as any other.
-      if (sign === 'failed' && suspect.isOdd) suspect.dueAt = Math.min(suspect.dueAt, now() + PROBE_EVERY)
-      suspect.sign = sign
-      if (sign === 'answered') setTrouble(service, suspect, null)
+      if (sign === 'failed' && backend.isOdd) backend.dueAt = Math.min(backend.dueAt, now() + PROBE_EVERY)
+      backend.sign = sign
+      if (sign === 'answered') setTrouble(service, backend, null)
+      wake()
     },
     setRoutes(next) {
-      routes = next
-      for (const [service, suspect] of suspects) {
-        if (isDeepStrictEqual(find(service)?.target, suspect.target)) continue
-        suspects.delete(service)
-        reporter.report(service)
+      let isNew = false
+      for (const [name, section] of next) {
+        const before = routes.get(name) ?? []
+        if (before !== section && setSection(before, section)) isNew = true
       }
+      for (const [name, section] of routes) if (!next.has(name)) setSection(section, [])
+      routes = next
+      if (isNew) reporter.flush()
+      wake()
     },
     setNodeStates(next) {
+      const back = new Set(
+        [...next].flatMap(([id, state]) => (state === 'up' && nodes.get(id) !== 'up' ? id : [])),
+      )
       nodes = next
+      if (back.size === 0) return
+      for (const [service, backend] of watched) {
+        if (backend.node === null || !back.has(backend.node)) continue
+        setTrouble(service, backend, 'unchecked')
+        backend.hasFailedFirst = false
+        queue.add(service)
+      }
+      reporter.flush()
+      wake()
     },
     onReconnect: reporter.reportAgain,
     close() {
-      clearInterval(timer)
+      clearTimeout(timer)
       // A probe that comes back later finds nothing to report.
-      suspects.clear()
+      watched.clear()
       reporter.close()
     },
-  }
-}
-
-/** Undefined for what cannot or need not be probed: the console, and services that are disabled or lead nowhere. */
-function suspectOf(route: ResolvedRoute | undefined): Suspect | undefined {
-  if (!route?.enabled || isSystem(route) || route.address === null) return undefined
-  const { address, backend, node } = route
-  const spoken = isPortRoute(route)
-    ? { proto: 'tcp' as const, domain: null }
-    : { proto: route.backend.proto, domain: route.domain }
-  return {
-    node: node.kind === 'local' ? null : node.id,
-    target: { address, port: backend.port, ...spoken },
-    trouble: null,
-    sign: null,
-    isOdd: false,
-    isProbed: false,
-    dueAt: 0,
   }
 }

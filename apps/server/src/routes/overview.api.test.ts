@@ -72,43 +72,51 @@ describe('the numbers', () => {
       failed: some(() => serviceIds),
       failedNodes: some(() => nodeIds),
       unanswered: some(() => serviceIds),
+      unchecked: some(() => serviceIds),
       online: some(() => nodeIds),
     })
     await fc.assert(
-      fc.asyncProperty(scenario, async ({ lags, parts, failed, failedNodes, unanswered, online }) => {
-        const problems = [
-          ...failed.map((id) => ({ scope: { kind: 'service' as const, id }, message: 'broken' })),
-          ...failedNodes.map((id) => ({ scope: { kind: 'node' as const, id }, message: 'lost' })),
-        ]
-        const backends = unanswered.map((service) => ({ service, trouble: 'refused' as const }))
-        const gone = { latestHandshake: null, reachable: false }
-        server.context.live.update(
-          nodeIds.map((id) => ({ ...onlinePeer(id), ...(online.includes(id) ? {} : gone) })),
-        )
-        edge.send({ type: 'backends', isFirst: true, backends })
-        const partOf = (name: keyof typeof parts) => ({ state: parts[name], detail: name })
-        const dataPlane = {
-          haproxy: partOf('haproxy'),
-          wireguard: partOf('wireguard'),
-          nftables: partOf('nftables'),
-        }
-        const inForce = {
-          haproxy: applied - lags.haproxy,
-          wireguard: applied - lags.wireguard,
-          nftables: applied - lags.nftables,
-        }
-        edge.report(Math.min(...Object.values(inForce)), { inForce, problems, dataPlane })
-        const told = JSON.stringify([problems, dataPlane, inForce])
-        await until('the report', () => {
-          const view = server.context.edges.views()[0]
-          return told === JSON.stringify([view?.problems, view?.dataPlane, view?.inForce])
-        })
-        const { services, disabledServices, nodes } = await read()
-        expect({ services, disabledServices }).toEqual(await countRows())
-        for (const id of online) seen.add(id)
-        const away = { idle: seen.size - online.length, neverConnected: NODES.length - seen.size }
-        expect(nodes).toMatchObject({ online: online.length, ...away })
-      }),
+      fc.asyncProperty(
+        scenario,
+        async ({ lags, parts, failed, failedNodes, unanswered, unchecked, online }) => {
+          const problems = [
+            ...failed.map((id) => ({ scope: { kind: 'service' as const, id }, message: 'broken' })),
+            ...failedNodes.map((id) => ({ scope: { kind: 'node' as const, id }, message: 'lost' })),
+          ]
+          const refused = unanswered.map((service) => ({ service, trouble: 'refused' as const }))
+          const backends = [
+            ...unchecked.map((service) => ({ service, trouble: 'unchecked' as const })),
+            ...refused,
+          ]
+          const gone = { latestHandshake: null, reachable: false }
+          server.context.live.update(
+            nodeIds.map((id) => ({ ...onlinePeer(id), ...(online.includes(id) ? {} : gone) })),
+          )
+          edge.send({ type: 'backends', isFirst: true, backends })
+          const partOf = (name: keyof typeof parts) => ({ state: parts[name], detail: name })
+          const dataPlane = {
+            haproxy: partOf('haproxy'),
+            wireguard: partOf('wireguard'),
+            nftables: partOf('nftables'),
+          }
+          const inForce = {
+            haproxy: applied - lags.haproxy,
+            wireguard: applied - lags.wireguard,
+            nftables: applied - lags.nftables,
+          }
+          edge.report(Math.min(...Object.values(inForce)), { inForce, problems, dataPlane })
+          const told = JSON.stringify([problems, dataPlane, inForce])
+          await until('the report', () => {
+            const view = server.context.edges.views()[0]
+            return told === JSON.stringify([view?.problems, view?.dataPlane, view?.inForce])
+          })
+          const { services, disabledServices, nodes } = await read()
+          expect({ services, disabledServices }).toEqual(await countRows())
+          for (const id of online) seen.add(id)
+          const away = { idle: seen.size - online.length, neverConnected: NODES.length - seen.size }
+          expect(nodes).toMatchObject({ online: online.length, ...away })
+        },
+      ),
       { numRuns: 40 },
     )
   })

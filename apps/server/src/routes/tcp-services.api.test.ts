@@ -287,7 +287,7 @@ describe('what an edge knows of ports', () => {
     expect(await state()).toEqual({
       phase: 'live',
       problem: null,
-      note: 'IPv4 only: the backend has no IPv6 address',
+      note: 'IPv4 only: the backend has no IPv6 address. Whether a UDP service answers cannot be checked',
     })
     edge.close()
     await own.close()

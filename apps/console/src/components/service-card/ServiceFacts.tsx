@@ -27,6 +27,7 @@ export function PublicAccess({ service: { type, publicAccess, enabled }, inRow }
 
 const PHASES = {
   live: { icon: <Check className="ic" />, words: 'Live', tone: 'ok' },
+  checking: { icon: <Spinner />, words: 'Checking', tone: 'info' },
   applying: { icon: <Spinner />, words: 'Applying', tone: 'info' },
   unanswered: { icon: <Unplug className="ic" />, words: 'Not answering', tone: 'warn' },
   'node-offline': { icon: <ServerOff className="ic" />, words: 'Node offline', tone: 'warn' },

@@ -1,6 +1,8 @@
+import { endpoints } from '@postern/contract/console-endpoints'
 import { titleOfSource } from '@postern/contract/publishing'
 import type { Service } from '@postern/contract/services'
 import { LockKeyhole } from 'lucide-react'
+import { useAnswer } from '../../api/queries.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { InfoDialog } from '../../ui/Dialog.tsx'
 import { PublicAccess } from './ServiceFacts.tsx'
@@ -12,14 +14,14 @@ interface Props {
   onClose: () => void
 }
 
-/** Where a service is reached and where it leads. */
-export function ServiceInfoDialog({ service, onClose }: Props) {
+/** Where a service is reached and where it leads, and whether it is there yet. */
+export function ServiceInfoDialog({ service: given, onClose }: Props) {
+  const { nodeId, type, id } = given
+  const service = useAnswer(endpoints.getService, { params: { nodeId, type, id } }).data ?? given
   return (
     <InfoDialog
-      title="Your Service is Now Publicly Available"
-      description={
-        isNodeAway(service) && `${service.name} is saved. It goes live when ${service.nodeName} connects.`
-      }
+      title={isLive(service) ? 'Your Service is Now Publicly Available' : 'Saved'}
+      description={missingText(service)}
       onClose={onClose}
     >
       <dl className="info-list">
@@ -70,6 +72,25 @@ export function ServiceInfoDialog({ service, onClose }: Props) {
   )
 }
 
-function isNodeAway({ state }: Service): boolean {
-  return state.phase === 'node-offline' || state.phase === 'node-disconnected'
+function isLive({ enabled, state }: Service): boolean {
+  return enabled && state.phase === 'live'
+}
+
+/** What a service lacks that is saved and not live; of a live one, what else one should know. */
+function missingText({ name, nodeName, enabled, state }: Service): string | undefined {
+  if (!enabled) return `${name} is disabled. Enable it to make it available.`
+  switch (state.phase) {
+    case 'live':
+      return state.note
+    case 'checking':
+      return `Checking whether ${name} answers.`
+    case 'applying':
+      return state.problem ? `${state.problem}.` : `${name} is being applied.`
+    case 'node-offline':
+    case 'node-disconnected':
+      return `${name} is saved. It goes live when ${nodeName} connects.`
+    case 'unanswered':
+    case 'failed':
+      return `${name} isn't available. ${state.problem ?? ''}`
+  }
 }

@@ -72,6 +72,7 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
           { count: services.failed, words: 'failed', tone: 'bad' },
           { count: services.unanswered, words: 'not answering', tone: 'warn' },
           { count: services['node-offline'], words: 'with their node offline', tone: 'warn' },
+          { count: services.checking, words: 'checking' },
           { count: services.applying, words: 'applying' },
           { count: services['node-disconnected'], words: 'with their node disconnected' },
           { count: disabledServices, words: 'disabled' },

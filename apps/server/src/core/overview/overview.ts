@@ -18,7 +18,7 @@ const MOST_CHANGES = 8
 export async function readOverview(context: Context): Promise<Overview> {
   const counted = await countServices(context)
   const services: Overview['services'] = {
-    ...{ live: 0, applying: 0, unanswered: 0, failed: 0 },
+    ...{ live: 0, checking: 0, applying: 0, unanswered: 0, failed: 0 },
     ...{ 'node-offline': 0, 'node-disconnected': 0 },
   }
   for (const { phase, count } of counted.values()) services[phase] += count
@@ -27,6 +27,14 @@ export async function readOverview(context: Context): Promise<Overview> {
     const usual = counted.get(nodeId)
     if (usual) services[usual.phase]--
     services[state.phase]++
+  }
+  for (const { nodeId, count } of await countUnchecked(
+    context,
+    apart.map(({ id }) => id),
+  )) {
+    if (counted.get(nodeId)?.phase !== 'live') continue
+    services.live -= count
+    services.checking += count
   }
   return {
     nodes: countNodes(counted),
@@ -125,9 +133,9 @@ async function listServicesApart(context: Context): Promise<Service[]> {
   const scopes = views.flatMap(({ problems }) => problems.map(({ scope }) => scope))
   const idsOf = (kind: 'service' | 'node' | 'certificate') =>
     scopes.flatMap((scope) => (scope.kind === kind ? [scope.id] : []))
-  const troubled = views.flatMap(({ troubles }) => [...troubles.keys()])
-  // A statement holds a limited number of values.
-  const among = (ids: readonly number[]) => sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const troubled = views.flatMap(({ troubles }) =>
+    [...troubles].flatMap(([id, trouble]) => (trouble === 'unchecked' ? [] : id)),
+  )
   const applied = Math.min(
     ...views.flatMap(({ dataPlane, inForce }) => (dataPlane ? Object.values(inForce) : [])),
   )
@@ -164,6 +172,28 @@ async function listServicesApart(context: Context): Promise<Service[]> {
       return eb.or([...told, ...fresh])
     })
   return (await readServices(context.db, ids)).map((row) => toService(context, row))
+}
+
+/** Of each node, how many services have not been asked yet, but for those told apart. After a start that may be all. */
+async function countUnchecked({ db, edges }: Context, apart: readonly number[]) {
+  const unchecked = edges
+    .views()
+    .flatMap(({ troubles }) => [...troubles].flatMap(([id, trouble]) => (trouble === 'unchecked' ? id : [])))
+  if (unchecked.length === 0) return []
+  return await db
+    .selectFrom('services')
+    .select(({ fn }) => ['node_id as nodeId', fn.countAll<number>().as('count')])
+    .where('enabled', '=', 1)
+    .where('system', '=', 0)
+    .where('id', 'in', among(unchecked))
+    .where('id', 'not in', among(apart))
+    .groupBy('node_id')
+    .execute()
+}
+
+/** A statement holds a limited number of values. */
+function among(ids: readonly number[]) {
+  return sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
 }
 
 function pickTroubled(services: readonly Service[]): TroubledService[] {

@@ -51,6 +51,18 @@ it('fails by its own problem, its certificate, its node, or a proxy that does no
   expect(serviceState(service, [edge({ dataPlane: down })]).problem).toContain('Port 443')
 })
 
+it('is being checked until something has answered, and of UDP says that nothing can be', () => {
+  const unchecked = edge({ troubles: new Map([[7, 'unchecked']]) })
+  expect(serviceState(service, [unchecked])).toEqual({ phase: 'checking', problem: null })
+  const away = { ...node, status: 'offline' } as const
+  expect(serviceState({ ...service, node: away }, [unchecked]).phase).toBe('node-offline')
+  expect(serviceState({ ...service, isUdp: true }, [edge()])).toEqual({
+    phase: 'live',
+    problem: null,
+    note: 'Whether a UDP service answers cannot be checked',
+  })
+})
+
 it("does not fail by another one's problem", () => {
   const others = [problem('service', 3), problem('certificate', 7), problem('node', 9)]
   expect(serviceState(service, [edge({ problems: others })]).phase).toBe('live')

@@ -48,9 +48,9 @@ export interface ServiceScope {
 type EdgeState = ServiceState & { phase: keyof typeof RANK }
 
 const LIVE: EdgeState = { phase: 'live', problem: null }
-const RANK = { live: 0, unanswered: 1, applying: 2, failed: 3 } as const
+const RANK = { live: 0, checking: 1, unanswered: 2, applying: 3, failed: 4 } as const
 
-const TROUBLES: Record<BackendTrouble, string> = {
+const TROUBLES: Record<Exclude<BackendTrouble, 'unchecked'>, string> = {
   refused: 'The service refused the connection. Check that it is running and listens on this port.',
   timeout: 'The connection to the service timed out. Check its address, its port and its firewall.',
   unreachable: 'The host of the service cannot be reached.',
@@ -92,9 +92,10 @@ function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   const broken = parts.find((part) => dataPlane[part].state !== 'ok')
   if (broken) return { phase: 'failed', problem: dataPlane[broken].detail }
   const trouble = edge.troubles.get(service.id)
+  if (trouble === 'unchecked') return { phase: 'checking', problem: null }
   return trouble
     ? { phase: 'unanswered', problem: textOf(trouble, service) }
-    : liveState(edge.families.get(service.id))
+    : liveState(service, edge.families.get(service.id))
 }
 
 /** What of the data plane carries it: a failure of another part is no matter. */
@@ -102,12 +103,15 @@ function partsOf({ isUdp, node }: ServiceScope): (keyof DataPlane)[] {
   return [isUdp ? 'nftables' : 'haproxy', ...(node.isLocal ? [] : (['wireguard'] as const))]
 }
 
-function liveState(family: 4 | 6 | undefined): EdgeState {
-  if (family === undefined) return LIVE
-  return { ...LIVE, note: `IPv${family} only: the backend has no IPv${family === 4 ? 6 : 4} address` }
+function liveState({ isUdp }: ServiceScope, family: 4 | 6 | undefined): EdgeState {
+  if (!isUdp && family === undefined) return LIVE
+  const other = family === 4 ? 6 : 4
+  const kind = family && `IPv${family} only: the backend has no IPv${other} address`
+  const unknown = isUdp && 'Whether a UDP service answers cannot be checked'
+  return { ...LIVE, note: [kind, unknown].filter(Boolean).join('. ') }
 }
 
-function textOf(trouble: BackendTrouble, { node, isOnNode }: ServiceScope): string {
+function textOf(trouble: keyof typeof TROUBLES, { node, isOnNode }: ServiceScope): string {
   if (!isOnNode || node.isLocal) return TROUBLES[trouble]
   const { name, address } = node
   if (trouble === 'refused') {

@@ -1,0 +1,33 @@
+/** More wait for their turn: with thousands that give no answer, each waits longer, but a new service does not. */
+const AT_ONCE = { first: 64, again: 48 }
+/** Of one node, so that the silent hosts of one gateway do not hold up all others. */
+const AT_ONCE_PER_NODE = 16
+
+/** How many probes are under way, altogether and of each node. */
+export interface ProbeSlots {
+  /** @returns false when there is no room for one more */
+  take(node: number | null, kind: 'first' | 'again'): boolean
+  free(node: number | null): void
+  isFull(): boolean
+}
+
+export function createProbeSlots(): ProbeSlots {
+  const byNode = new Map<number | null, number>()
+  let taken = 0
+  return {
+    take(node, kind) {
+      const ofNode = byNode.get(node) ?? 0
+      if (taken >= AT_ONCE[kind] || ofNode >= AT_ONCE_PER_NODE) return false
+      taken++
+      byNode.set(node, ofNode + 1)
+      return true
+    },
+    free(node) {
+      taken--
+      const left = (byNode.get(node) ?? 1) - 1
+      if (left > 0) byNode.set(node, left)
+      else byNode.delete(node)
+    },
+    isFull: () => taken >= AT_ONCE.first,
+  }
+}
