@@ -51,7 +51,7 @@ it('creates a gateway and publishes a service by keyboard alone', async () => {
   await tabTo(page, 'Hostname/IP')
   await page.keyboard.type('192.168.7.40')
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
+  await page.getByRole('dialog', { name: 'Saved' }).waitFor()
   await page.keyboard.press('Escape')
   await rowOf(page, 'printer').waitFor()
   visit.expectNoComplaints()

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
@@ -18,6 +19,7 @@ beforeAll(async () => {
   })
   edge = await connectFakeEdge(site.paths)
   nodeId = (await site.api.createNode({ name: 'office' })).id
+  edge.sendPeers([onlinePeer(nodeId)])
   await site.api.createDomain({ domain: 'plain.example.com' })
   const form = { domain: 'app.example.com', skipValidation: true, authentication: true }
   await site.api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })

@@ -1,4 +1,4 @@
-import type { Route } from '@postern/contract/desired-state'
+import type { Peer, Route } from '@postern/contract/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { inSections } from '@postern/render/resolved-route'
@@ -105,7 +105,7 @@ describe('addresses that are typed', () => {
     [
       'nor what the gateway does not have in the tunnel',
       behind('10.9.0.7', ['10.9.0.0/24']),
-      '10.9.0.7 is in no network that this gateway has in the tunnel',
+      "10.9.0.7 isn't in any of this gateway's subnets",
     ],
     [
       'nor the internet, which leads out of this machine',
@@ -129,6 +129,14 @@ describe('addresses that are typed', () => {
     ['nor to a network behind a gateway', local('192.168.7.20', 80), '192.168.7.20 is behind a gateway'],
   ])('%s', async (_, route, expected) => {
     expect(await resolve(route)).toMatch(expected)
+  })
+
+  test('of a gateway that is not in the tunnel, the services have no address and no problem of their own', () => {
+    const absent = (peers: Peer[]) =>
+      targets.resolve(inSections([behind('192.168.7.20')]), { ...around, peers })
+    expect(rowsOf(absent([]).sections)[0]?.address).toBe(null)
+    expect(absent([]).problems).toEqual([])
+    expect(absent([makePeer(2)]).problems).toMatchObject([{ message: expect.stringMatching('subnets') }])
   })
 
   test('the console and what is disabled have no address and no problem', () => {

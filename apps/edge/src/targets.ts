@@ -41,9 +41,15 @@ export interface TargetFinder<R> {
   queries(): DnsQuery[]
 }
 
+/** A problem, and the gateway without which it is none: while that is not in the tunnel, its absence says enough. */
+interface Finding {
+  problem: Problem
+  gateway: number | null
+}
+
 interface Verdict<R> {
   resolved: Resolved<R>
-  problem: Problem | undefined
+  finding: Finding | undefined
   query: DnsQuery | undefined
 }
 
@@ -55,7 +61,7 @@ interface Kept<R> {
   names: number
   verdicts: ReadonlyMap<R, Verdict<R>>
   resolved: readonly Resolved<R>[]
-  problems: Problem[]
+  findings: Finding[]
   queries: DnsQuery[]
 }
 
@@ -72,11 +78,19 @@ export function createTargetFinder<R extends Targeted>(
       kept = next
       return {
         sections: new Map([...kept].map(([name, { resolved }]) => [name, resolved])),
-        problems: [...kept.values()].flatMap(({ problems }) => problems),
+        problems: problemsOf([...kept.values()].flatMap(({ findings }) => findings), peers),
       }
     },
     queries: () => [...kept.values()].flatMap(({ queries }) => queries),
   }
+}
+
+function problemsOf(findings: readonly Finding[], peers: readonly Peer[]): Problem[] {
+  if (findings.length === 0) return []
+  const inTunnel = new Set(peers.map(({ nodeId }) => nodeId))
+  return findings
+    .filter(({ gateway }) => gateway === null || inTunnel.has(gateway))
+    .map(({ problem }) => problem)
 }
 
 function judgeSection<R extends Targeted>(
@@ -105,7 +119,7 @@ function judgeSection<R extends Targeted>(
     names: names.revision(),
     verdicts,
     resolved: isSame ? before.resolved : resolved,
-    problems: all.flatMap(({ problem }) => problem ?? []),
+    findings: all.flatMap(({ finding }) => finding ?? []),
     queries: all.flatMap(({ query }) => query ?? []),
   }
 }
@@ -120,13 +134,18 @@ function judge<R extends Targeted>(
   const query = isUsed ? findQuery(row) : undefined
   const { address, reason } = isUsed ? findTarget(row, query, around, names) : UNUSED
   const resolved = old?.resolved.address === address ? old.resolved : { ...row, address }
-  const problem = reason === null ? undefined : noteOf(row.id, reason)
-  return { resolved, problem, query }
+  const finding = reason === null ? undefined : findingOf(row, reason)
+  return { resolved, finding, query }
 }
 
 const UNUSED = { address: null, reason: null }
 
-const noteOf = (id: number, message: string): Problem => ({ scope: { kind: 'service', id }, message })
+function findingOf({ id, node }: Targeted, message: string): Finding {
+  const isOfGateway = node.kind === 'gateway' && message.endsWith(NOT_BEHIND)
+  return { problem: { scope: { kind: 'service', id }, message }, gateway: isOfGateway ? node.id : null }
+}
+
+const NOT_BEHIND = "isn't in any of this gateway's subnets."
 
 function findTarget(
   row: Targeted,
@@ -175,7 +194,7 @@ function whyForbidden(row: Targeted, text: string, around: Surroundings): string
   // Outside of the peer's own networks the packets would leave this machine by its default route.
   const networks = around.behindGateway.get(node.id) ?? []
   const isThere = networks.some((network) => containsIp(network, ip))
-  return isThere ? undefined : `${formatIp(ip)} is in no network that this gateway has in the tunnel.`
+  return isThere ? undefined : `${formatIp(ip)} ${NOT_BEHIND}`
 }
 
 function findFault({ node, backend }: Targeted, ip: Ip, around: Surroundings): TargetFault | undefined {
