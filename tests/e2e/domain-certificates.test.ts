@@ -104,7 +104,7 @@ it('a failed one is tried again from the menu of its row, and a fine one is not 
   await row(page, 'again.example.com').waitFor()
   const answering = page.waitForResponse((response) => response.url().endsWith('/certificate/retry'))
   await choose(page, 'Actions for again.example.com', 'Try again')
-  await page.getByText('The certificate of again.example.com is ordered again.').waitFor()
+  await page.getByText('Requesting a new certificate for again.example.com.').waitFor()
   expect(await (await answering).json()).toMatchObject({ certificate: { step: 'queued' } })
   visit.expectNoComplaints()
   await visit.close()
@@ -141,10 +141,10 @@ it('one that its failing renewal will miss warns in the place of the sync mark, 
   const visit = await site.open('/nodes')
   const { page } = visit
   const mark = page.locator('.sync')
-  await expect(mark).toHaveText(/^1 certificate ends soon/)
+  await expect(mark).toHaveText(/^1 certificate expires soon/)
   await mark.hover()
   await page
-    .getByText(/The certificate of ending\.example\.com ends on .* is not renewed: CAA record/)
+    .getByText(/The certificate for ending\.example\.com expires on .* couldn't be renewed: CAA record/)
     .waitFor()
   await visit.expectAccessible()
   await page.goto(`${site.origin}/domains?search=ending`)

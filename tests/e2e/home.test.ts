@@ -36,7 +36,7 @@ const expectTicked = (title: string, ticked: boolean) =>
 const tile = (title: string) =>
   page.getByRole('region', { name: 'Overview' }).getByRole('link').filter({ hasText: title })
 const attention = () => page.getByRole('region', { name: 'Needs Attention' })
-const changes = () => page.getByRole('region', { name: 'Last Changes' }).getByRole('listitem')
+const changes = () => page.getByRole('region', { name: 'Recent changes' }).getByRole('listitem')
 
 it('leads by the hand from nothing to the first service, and ticks what the server sees', async () => {
   await step('Give the server a name').getByText('203.0.113.1').waitFor()
@@ -93,9 +93,9 @@ it('leads to every way to run a gateway, and to help as the settings say', async
 })
 
 it('says afterwards what matters, and turns by itself', async () => {
-  await expect(tile('Nodes')).toHaveText('Nodes1 onlineNothing else')
-  await expect(tile('Services')).toHaveText('Services1 liveNothing else')
-  await expect(tile('Certificates')).toHaveText('Certificates0 end soonAll are renewed in time')
+  await expect(tile('Nodes')).toHaveText('Nodes1 online')
+  await expect(tile('Services')).toHaveText('Services1 live')
+  await expect(tile('Certificates')).toHaveText('Certificates0 expiring soonAll renewing on schedule')
   await attention().getByText('Nothing needs your attention.').waitFor()
   const service = await site.api.publish(nodeId, { name: 'shop', domain: 'shop.example.com' })
   const message = 'The name shop.lan cannot be resolved'
@@ -114,7 +114,7 @@ it('says afterwards what matters, and turns by itself', async () => {
   ])
   edge.sendPeers([onlinePeer(nodeId)])
   await attention().getByText('Nothing needs your attention.').waitFor()
-  await expect(tile('Services')).toHaveText('Services2 liveNothing else')
+  await expect(tile('Services')).toHaveText('Services2 live')
   visit.expectNoComplaints()
 })
 
@@ -125,7 +125,7 @@ it('names the certificates that a failing renewal will miss', async () => {
     problem: { code: 'caa', detail: 'CAA forbids it' },
   })
   await page.reload()
-  await expect(tile('Certificates')).toHaveText(/^Certificates1 ends soon/)
+  await expect(tile('Certificates')).toHaveText(/^Certificates1 expiring soon/)
   await attention().getByText('CAA forbids it').waitFor()
   visit.expectNoComplaints()
 })
@@ -141,9 +141,9 @@ it('warns of a certificate when time alone brings its end near', async () => {
   await page.reload()
   await page.getByText(/certificates? ends? soon/).waitFor()
   // Nothing changes any more, and nobody asks but the page itself.
-  await page.getByText('2 certificates end soon').waitFor()
+  await page.getByText('2 certificates expire soon').waitFor()
   await page.goto(site.origin)
-  await expect(tile('Certificates')).toHaveText(/^Certificates2 end soon/)
+  await expect(tile('Certificates')).toHaveText(/^Certificates2 expiring soon/)
   await site.api.call('DELETE', `/api/domains/${id}`)
   visit.expectNoComplaints()
 })

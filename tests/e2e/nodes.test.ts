@@ -37,7 +37,7 @@ describe('creating a node', () => {
     for (const text of [
       'Recommended',
       'This token is visible only once. Store it securely.',
-      'The token is stored on the machine when the command has run.',
+      'The command stores the token on the machine.',
       "If you lose it, generate a new one on the node's page.",
       'Configuring postern...',
       'Connecting node...',

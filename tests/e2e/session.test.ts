@@ -129,7 +129,7 @@ describe('a session', () => {
     await form.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL('**/login')
     await page.getByRole('status').getByText('Your session has ended.').waitFor()
-    await page.getByText('What you typed is kept.').waitFor()
+    await page.getByText('Your unsaved changes are kept.').waitFor()
     await visit.expectAccessible()
     await page.getByLabel(label('Username')).fill('admin')
     await page.getByLabel(label('Password')).fill(site.password)

@@ -262,7 +262,7 @@ describe('the card of TCP services', () => {
     await page.reload()
     await expect(card.locator('tbody b')).toHaveText(['port-f'])
     await card.getByRole('searchbox').fill('nothing')
-    await card.getByText('No TCP service of this node has this in its name or domain.').waitFor()
+    await card.getByText('No TCP services on this node match.').waitFor()
     await visit.expectAccessible()
     for (const service of services) await site.api.removeService(service)
     visit.expectNoComplaints()

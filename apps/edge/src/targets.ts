@@ -78,7 +78,10 @@ export function createTargetFinder<R extends Targeted>(
       kept = next
       return {
         sections: new Map([...kept].map(([name, { resolved }]) => [name, resolved])),
-        problems: problemsOf([...kept.values()].flatMap(({ findings }) => findings), peers),
+        problems: problemsOf(
+          [...kept.values()].flatMap(({ findings }) => findings),
+          peers,
+        ),
       }
     },
     queries: () => [...kept.values()].flatMap(({ queries }) => queries),

@@ -58,6 +58,6 @@ function statusMessage(status: number): string {
   if (status === 400) return 'Unknown Error'
   if (status === 404) return 'This no longer exists.'
   if (status === 502 || status === 503 || status === 504)
-    return "The server can't be reached right now. Published services keep running."
+    return "The server can't be reached right now. Published services usually keep running."
   return `The server answered with an error (status ${status}).`
 }

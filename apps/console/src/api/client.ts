@@ -126,7 +126,11 @@ async function request(context: ApiContext, url: string, init: RequestInit): Pro
     const reason = timeout.aborted
       ? `The server did not answer within ${REQUEST_TIMEOUT / 1000} seconds.`
       : 'The server could not be reached.'
-    throw new ApiError(`${reason} Published services keep running.`, { status: 0, code: 'network', cause })
+    throw new ApiError(`${reason} Published services usually keep running.`, {
+      status: 0,
+      code: 'network',
+      cause,
+    })
   }
 }
 

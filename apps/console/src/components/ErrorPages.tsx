@@ -38,7 +38,7 @@ export function PageFailure() {
       <h1 className="sr">Error</h1>
       <ErrorPanel
         title="This page could not be shown"
-        text="The server may be down, or newer than this page. Published services keep running."
+        text="The server may be down, or newer than this page. Published services usually keep running."
         onRetry={() => location.reload()}
       />
     </Page>

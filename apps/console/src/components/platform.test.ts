@@ -39,7 +39,7 @@ test('an edge that was not there yet may never have published anything', () => {
     expect.stringContaining('has not connected since the server started.'),
   ])
   expect(absentEdges([{ ...gone, lastSeen: '2026-11-21T10:00:00.000Z' }])).toEqual([
-    expect.stringContaining('Published services keep running'),
+    expect.stringContaining('Published services usually keep running'),
   ])
 })
 
@@ -75,14 +75,14 @@ test('certificates that a failing renewal will miss are a warning, in which noth
   const state = platformState([EDGE])
   expect(withEnding(state, [])).toBe(state)
   const ending = { id: 1, domain: 'a.example.com', notAfter: '2026-12-06T12:00:00.000Z', error: 'no luck' }
-  const words = 'The certificate of a.example.com ends on 12/06/2026 and is not renewed: no luck.'
+  const words = "The certificate for a.example.com expires on 12/06/2026 and couldn't be renewed: no luck."
   expect(withEnding(state, [ending])).toEqual({
     kind: 'warning',
-    text: '1 certificate ends soon',
+    text: '1 certificate expires soon',
     revision: null,
     details: [words],
   })
-  expect(withEnding(state, [ending, ending]).text).toBe('2 certificates end soon')
+  expect(withEnding(state, [ending, ending]).text).toBe('2 certificates expire soon')
   const worse = platformState([{ ...EDGE, problems: [problem] }])
   expect(withEnding(worse, [ending])).toEqual({ ...worse, details: [problem.message, words] })
 })

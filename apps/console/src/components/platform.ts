@@ -38,8 +38,8 @@ export function absentEdges(edges: readonly Edge[]): string[] {
     .filter(({ connected }) => !connected)
     .map(({ name, lastSeen }) =>
       lastSeen === null
-        ? `${name} has not connected since the server started. Published services keep running; changes wait.`
-        : `${name} is not connected. Published services keep running; changes wait.`,
+        ? `${name} has not connected since the server started. Published services usually keep running; changes wait.`
+        : `${name} is not connected. Published services usually keep running; changes wait.`,
     )
 }
 
@@ -52,7 +52,7 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   if (absent.length > 0) return problem('Edge not connected', absent)
   const broken = brokenParts(edges)
   const reported = edges.flatMap((edge) => edge.problems.map(({ message }) => message))
-  if (broken.length > 0) return problem('Data plane broken', [...broken, ...reported])
+  if (broken.length > 0) return problem('Data plane down', [...broken, ...reported])
   const wanted = Math.max(...edges.map((edge) => edge.wanted))
   const applied = Math.min(...edges.map((edge) => edge.applied))
   const isStuck = edges.some((edge) => edge.problems.some(({ scope }) => scope.kind === 'edge'))
@@ -78,10 +78,11 @@ export function withEnding(state: PlatformState, ending: EndingCertificates['dat
   if (ending.length === 0) return state
   const lines = ending.map(
     ({ domain, notAfter, error }) =>
-      `The certificate of ${domain} ends on ${formatDate(notAfter)} and is not renewed: ${endSentence(error)}`,
+      `The certificate for ${domain} expires on ${formatDate(notAfter)} and couldn't be renewed: ${endSentence(error)}`,
   )
   if (state.kind === 'problem') return { ...state, details: [...state.details, ...lines] }
-  const text = ending.length === 1 ? '1 certificate ends soon' : `${ending.length} certificates end soon`
+  const text =
+    ending.length === 1 ? '1 certificate expires soon' : `${ending.length} certificates expire soon`
   return { kind: 'warning', text, revision: null, details: lines }
 }
 

@@ -168,7 +168,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
             control={control}
             name="agentMayPublish"
             label="Agent May Publish Services"
-            text="Containers with labels become services by themselves. Clearing this deletes them."
+            text="Labelled containers are published automatically. Turning this off deletes those services."
           />
           {mayPublish && (
             <div className="field in">

@@ -117,7 +117,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             name="name"
             label="Service Name"
             required
-            hint={locked && 'This is the console itself: its path and what it leads to are fixed.'}
+            hint={locked && "This is the console. Its path and backend can't be changed."}
           />
         </div>
       </FormSection>

@@ -47,7 +47,7 @@ export function DomainSignInFields<Out>({ form, wasOn }: DomainProps<Out>) {
             placeholder="ann@example.com"
             takesMany
             mayRemove={(emails) => confirmLast(emails)}
-            hint={`An empty list admits nobody. The provider's redirect address is ${config?.signIn?.redirectUrl ?? 'not known'}.`}
+            hint={`If the list is empty, nobody can sign in. The provider's redirect address is ${config?.signIn?.redirectUrl ?? 'not known'}.`}
           />
         </div>
       )}

@@ -61,7 +61,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
 
 const CHOOSE =
   'What you typed is still here. The fields that you both changed are marked: choose, then save again.'
-const MERGED = 'What you typed is still here, beside those changes: save again.'
+const MERGED = 'Your edits are kept alongside theirs. Review and save again.'
 
 function isStale(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 'stale'

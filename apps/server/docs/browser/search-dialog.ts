@@ -96,7 +96,7 @@ function showHits({ input, list, note }: Parts, hits: readonly Hit[], query: str
   if (words.length === 0) note.textContent = ''
   else if (hits.length === 0)
     note.textContent = `Nothing found for “${query.trim()}”. Try fewer or other words.`
-  else note.textContent = hits.length === 1 ? '1 place' : `${hits.length} places`
+  else note.textContent = hits.length === 1 ? '1 result' : `${hits.length} results`
   select({ input, list }, 0)
 }
 

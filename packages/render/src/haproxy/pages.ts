@@ -50,13 +50,13 @@ const PAGES = {
   },
   unresolved: {
     status: 502,
-    title: 'The service cannot be found',
-    text: 'There is no usable address behind this service right now.',
+    title: "This service can't be reached right now",
+    text: 'Try again in a moment.',
   },
   disabled: {
     status: 503,
-    title: 'This service is switched off',
-    text: 'It exists, but is not published at the moment.',
+    title: 'This service is turned off at the moment',
+    text: 'It will answer here once it is turned on again.',
   },
   full: {
     status: 503,
@@ -66,7 +66,7 @@ const PAGES = {
   unreachable: {
     status: 503,
     title: 'The service does not answer',
-    text: 'Nothing accepted the connection at the place where this service runs. Try again in a moment.',
+    text: "Postern couldn't connect to this service. Try again in a moment.",
   },
   'no-answer': {
     status: 504,

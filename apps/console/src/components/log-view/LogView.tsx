@@ -115,11 +115,7 @@ function NoLines({ view, subject, isHttp }: { view: LogViewState; subject: strin
       />
     )
   return (
-    <EmptyState
-      door="dashed"
-      title="No lines match"
-      text={`None of the ${view.lines.length} kept lines has one of these levels and this text.`}
-    >
+    <EmptyState door="dashed" title="No lines match" text="No lines match these filters.">
       <Button onClick={view.showAll}>Show all lines</Button>
     </EmptyState>
   )
@@ -130,8 +126,8 @@ function saveLines(view: LogViewState, subject: string): void {
   saveFile(`${subject}.log`, new Blob([text], { type: 'text/plain' }))
 }
 
-const FOLLOWING = 'Following the newest line. Scroll up to hold it.'
-const HELD = { button: 'Paused.', scroll: 'Held still while you read. Scroll down to follow.' } as const
+const FOLLOWING = 'Following new lines. Scroll up to pause.'
+const HELD = { button: 'Paused.', scroll: 'Paused while you read. Scroll down to resume.' } as const
 
 /** How much is kept and shown, and whether the newest line is being followed. */
 function LogFoot({ view: { lines, shown, heldBy } }: { view: LogViewState }) {

@@ -70,8 +70,8 @@ export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
             <Arrival node={node} onExpose={onExpose} />
             {config && <ShortCommand config={config} node={node} />}
             <p className="hint">
-              The token is stored on the machine when the command has run. If you lose it, generate a new one
-              on the node's page.
+              The command stores the token on the machine. If you lose it, generate a new one on the node's
+              page.
             </p>
           </li>
         </ol>

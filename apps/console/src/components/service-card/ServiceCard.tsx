@@ -52,10 +52,7 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
           </EmptyState>
         }
         noMatch={
-          <NothingMatches
-            list={services}
-            text={`No ${typeName(type)} service of this node has this in its name or domain.`}
-          />
+          <NothingMatches list={services} text={`No ${typeName(type)} services on this node match.`} />
         }
       />
       <Suspense>

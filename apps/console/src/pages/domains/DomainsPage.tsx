@@ -109,7 +109,7 @@ export function DomainsPage() {
             {add}
           </EmptyState>
         }
-        noMatch={<NothingMatches list={domains} text="No domain name contains this." />}
+        noMatch={<NothingMatches list={domains} text="No domains match." />}
       />
       <Suspense>{form && <DomainDialog domain={form.domain} onClose={() => setForm(null)} />}</Suspense>
     </Page>
@@ -177,7 +177,7 @@ function useTryAgain() {
   const queries = useQueryClient()
   return async ({ id, domain }: Domain) => {
     const isOrdered = await attempt(() => api.call(endpoints.retryCertificate, { params: { id }, body: {} }))
-    if (isOrdered) toast.success(`The certificate of ${domain} is ordered again.`)
+    if (isOrdered) toast.success(`Requesting a new certificate for ${domain}.`)
     await queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
   }
 }

@@ -26,7 +26,7 @@ export function TestSignInPage() {
       <header className="head">
         <div>
           <h1>Test Sign-in</h1>
-          <p className="lead">Whether the provider works, and what it says of an account.</p>
+          <p className="lead">Whether the provider works, and what it reports about an account.</p>
         </div>
       </header>
       <Provider />
@@ -99,7 +99,7 @@ function ProviderCard({ check, onRetry, busy }: ProviderCardProps) {
         <div className="field">
           <span className="label">Redirect address</span>
           <CopyField label="Redirect address" value={redirectUrl} />
-          <p className="hint">Enter it at the provider exactly so. It is the same for all domains.</p>
+          <p className="hint">Enter it at the provider exactly as shown. It is the same for all domains.</p>
         </div>
         {problem !== null && (
           <Banner

@@ -101,7 +101,7 @@ function Verdict({ trial }: { trial: Trial | undefined }) {
 function Outcome({ trial }: { trial: Trial | undefined }) {
   switch (trial?.state) {
     case 'waiting':
-      return <p className="hint">Waiting for you to sign in. It takes up to a quarter of an hour.</p>
+      return <p className="hint">Waiting for you to sign in. This page waits 15 minutes.</p>
     case 'failed':
       return (
         <Banner kind="bad">

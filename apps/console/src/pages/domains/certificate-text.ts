@@ -49,10 +49,10 @@ const ADVICE: Record<CertificateProblemCode, (problem: CertificateProblem) => st
     `Another server answered at ${listed(found, 'its address')}.${pointTo(expected)}`,
   caa: () => 'Add a CAA record for this authority, or remove those that are there.',
   'rate-limit': () => undefined,
-  rejected: () => 'This authority does not sign for the name: choose Self Signed.',
+  rejected: () => "This authority won't issue a certificate for this name. Choose Self Signed.",
   account: () => 'Check the settings POSTERN_ACME_EMAIL, POSTERN_ACME_EAB_KID and POSTERN_ACME_EAB_HMAC.',
   authority: () => undefined,
-  edge: () => 'The edge has to take the answer first: see its problem at the bottom of the sidebar.',
+  edge: () => "The edge hasn't accepted the challenge yet. See the problem at the bottom of the sidebar.",
   internal: () => "The reason is in the server's log.",
 }
 

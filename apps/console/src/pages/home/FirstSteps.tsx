@@ -24,23 +24,23 @@ export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onC
           <HostSteps check={host.data} busy={host.isFetching} onCheck={() => void host.refetch()} />
         )}
         <Step done={nodeCount > 0} title="Create a node">
-          A node stands for a machine in a private network.
+          A node is a machine on a private network.
           <Button size="sm" icon={Plus} onClick={onCreateNode}>
             Create your first node
           </Button>
         </Step>
         <Step done={nodes.online + nodes.idle + nodes.offline > 0} title="Connect it">
-          On that machine, run the commands that you saw when you created the node, as root. If they are gone,
-          add an access token on <Link to={urls.nodes()}>its page</Link>.
+          On that machine, run the commands that you saw when you created the node, as root. If you no longer
+          have them, create a new access token on <Link to={urls.nodes()}>the node's page</Link>.
         </Step>
         <Step done={serviceCount > 0} title="Publish a service">
-          Open <Link to={urls.nodes()}>a node</Link>, choose <i>Add Service</i>, and say where the program
-          listens.
+          Open <Link to={urls.nodes()}>a node</Link>, choose <i>Add Service</i>, and enter the port your app
+          listens on.
         </Step>
         <Step done={false} title="Open it in a browser">
           {serviceCount > 0
-            ? 'No service is live yet: its row says why.'
-            : 'The service has its address in its row.'}
+            ? 'No service is live yet. Its row says why.'
+            : "Its address is in the service's row."}
         </Step>
       </ol>
     </section>
@@ -62,8 +62,8 @@ function HostSteps({ check: { host, isName, problem }, busy, onCheck }: HostProp
   return (
     <>
       <Step done={isName} title="Give the server a name">
-        Visitors reach it at <span className="mono">{host}</span>. With a name of its own, set as{' '}
-        <code>POSTERN_PUBLIC_HOST</code> in the {settings}, they need not remember an address.
+        Visitors reach it at <span className="mono">{host}</span>. Set <code>POSTERN_PUBLIC_HOST</code> (
+        {settings}) to a host name so that nobody has to use an IP address.
       </Step>
       {isName && (
         <Step done={problem === null} title={`Point ${host} here`}>

@@ -67,7 +67,7 @@ export function HelpCard() {
       href: contactUrl(config),
       icon: Mail,
       title: 'Contact us',
-      text: 'How to get help, and what to send along',
+      text: 'How to get help and what to include',
     },
     { href: config?.repositoryUrl, icon: Star, title: 'Star the repository', text: 'Help others find it' },
     { href: config?.sponsorUrl, icon: Heart, title: 'Sponsor', text: 'Keep the project going' },

@@ -82,9 +82,9 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
         to={urls.domains()}
         title="Certificates"
         count={ending.length}
-        words={ending.length === 1 ? 'ends soon' : 'end soon'}
+        words="expiring soon"
         tone={ending.length > 0 ? 'warn' : undefined}
-        rest={ending.length === 0 ? 'All are renewed in time' : 'All others are renewed in time'}
+        rest={ending.length === 0 ? 'All renewing on schedule' : 'All others renewing on schedule'}
       />
     </section>
   )
@@ -101,7 +101,7 @@ interface TileProps {
   rest?: string
 }
 
-function Tile({ to, title, count, words, tone, parts = [], rest = 'Nothing else' }: TileProps) {
+function Tile({ to, title, count, words, tone, parts = [], rest }: TileProps) {
   const said = parts.filter((part) => part.count > 0)
   return (
     <Link className="sum" to={to}>
@@ -167,7 +167,7 @@ function Attention({ lost, troubled, ending }: AttentionProps) {
               tone="warn"
               to={urls.domains()}
               name={domain}
-              text={`certificate ends ${formatDate(notAfter)}`}
+              text={`certificate expires ${formatDate(notAfter)}`}
               below={error}
             />
           ))}
@@ -186,7 +186,7 @@ function Changes({ changes }: { changes: readonly RecentChange[] }) {
   return (
     <section className="card" aria-labelledby="changes">
       <header className="card-head">
-        <h2 id="changes">Last Changes</h2>
+        <h2 id="changes">Recent changes</h2>
       </header>
       <ul className="lines">
         {changes.map((change) => (

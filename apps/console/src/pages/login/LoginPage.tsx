@@ -72,8 +72,8 @@ function LoginForm() {
       {isEnded && !shell.submitError && (
         <Banner kind="info" role="status">
           <p>
-            Your session has ended. Sign in again to go on where you were.
-            {findDraft() && ' What you typed is kept.'}
+            Your session has ended. Sign in to pick up where you left off.
+            {findDraft() && ' Your unsaved changes are kept.'}
           </p>
         </Banner>
       )}

@@ -65,9 +65,9 @@ function expectOwnPage(answer: Answer): void {
 describe('a page of our own', () => {
   test.each([
     ['nowhere', 404, 'Nothing is published here'],
-    ['disabled', 503, 'This service is switched off'],
+    ['disabled', 503, 'This service is turned off at the moment'],
     ['tunnel', 502, 'The private network is not connected'],
-    ['unresolved', 502, 'The service cannot be found'],
+    ['unresolved', 502, "This service can't be reached right now"],
     ['refusing', 503, 'The service does not answer'],
     ['mute', 504, 'The service took too long'],
     ['broken', 502, 'The service gave no valid answer'],
