@@ -139,7 +139,7 @@ it('warns of a certificate when time alone brings its end near', async () => {
     problem: { code: 'caa', detail: 'CAA forbids it' },
   })
   await page.reload()
-  await page.getByText(/certificates? ends? soon/).waitFor()
+  await page.getByText(/certificates? expires? soon/).waitFor()
   // Nothing changes any more, and nobody asks but the page itself.
   await page.getByText('2 certificates expire soon').waitFor()
   await page.goto(site.origin)

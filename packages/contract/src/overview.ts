@@ -23,6 +23,15 @@ const LostNode = z.object({
 })
 export type LostNode = z.infer<typeof LostNode>
 
+/** A domain whose first certificate of the chosen authority could not be had. */
+const UnissuedCertificate = z.object({
+  /** The domain's. */
+  id: z.number(),
+  domain: z.string(),
+  error: z.string(),
+})
+export type UnissuedCertificate = z.infer<typeof UnissuedCertificate>
+
 /** One line of what was done lately. */
 const RecentChange = z.object({
   revision: z.number(),
@@ -56,6 +65,8 @@ export const Overview = z.object({
   lost: z.array(LostNode),
   /** Those that are `failed` or `unanswered`; failed ones first, five at most. */
   troubled: z.array(TroubledService),
+  /** How many there are, and five of them at most. */
+  unissued: z.object({ count: z.number(), first: z.array(UnissuedCertificate) }),
   /** The newest first; eight at most. */
   changes: z.array(RecentChange),
 })

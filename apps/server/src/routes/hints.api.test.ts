@@ -54,11 +54,14 @@ test('an edge that comes, reports or goes is named', async () => {
   await until('the edge has come', () => count() === 1)
   const ok = { state: 'ok', detail: '' } as const
   const dataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
-  session.receive({
-    type: 'report',
-    report: { wanted: 1, applied: 1, inForce: everywhere(1), problems: [], dataPlane },
-  })
+  const report = { wanted: 1, applied: 1, inForce: everywhere(1), problems: [], dataPlane }
+  session.receive({ type: 'report', report })
   await until('it has reported', () => count() === 2)
+  // It checks everything every few seconds, and mostly finds what it found before.
+  session.receive({ type: 'report', report: { ...report } })
+  await client.post('/api/domains', { domain: 'a.example.com', skipValidation: true })
+  await until('what was said later', () => named(stream).has('domains'))
+  expect(count()).toBe(2)
   session.close()
   await until('it has gone', () => count() === 3)
 })

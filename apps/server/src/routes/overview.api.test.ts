@@ -4,6 +4,7 @@ import { connectEdgeClient, type EdgeClient, onlinePeer } from '@postern/testkit
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LookupError } from '../core/domains/resolver.ts'
 
@@ -243,4 +244,26 @@ describe('the public host', () => {
       problem: null,
     })
   })
+})
+
+it('names the domains whose first order has failed, and counts all of them', async () => {
+  const { db } = server.context
+  const at = new Date().toISOString()
+  const problem = JSON.stringify({ code: 'dns', detail: 'no address', found: [], expected: [], at })
+  const ids: number[] = []
+  for (let index = 0; index < 6; index++) {
+    const form = { domain: `d${index}.example.com`, skipValidation: true }
+    ids.push((await client.post('/api/domains', form)).json().id)
+  }
+  await sql`UPDATE domains SET ssl = 'certbot' WHERE domain LIKE 'd%.example.com'`.execute(db)
+  const order = { step: null, due_at: Date.now() + 86_400_000, failures: 1, created_at: at, updated_at: at }
+  await db
+    .insertInto('orders')
+    .values(ids.map((id) => ({ ...order, domain_id: id, problem })))
+    .execute()
+  const { count, first } = (await read()).unissued
+  expect([count, first.length]).toEqual([6, 5])
+  expect(first[0]).toEqual({ id: ids[0], domain: 'd0.example.com', error: 'no address' })
+  for (const id of ids) await client.delete(`/api/domains/${id}`)
+  expect((await read()).unissued).toEqual({ count: 0, first: [] })
 })

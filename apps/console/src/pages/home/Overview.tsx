@@ -48,7 +48,7 @@ interface Part {
 }
 
 function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertificates['data'] }) {
-  const { nodes, services, disabledServices } = overview
+  const { nodes, services, disabledServices, unissued } = overview
   return (
     <section className="sums" aria-label="Overview">
       <Tile
@@ -84,6 +84,7 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
         count={ending.length}
         words="expiring soon"
         tone={ending.length > 0 ? 'warn' : undefined}
+        parts={[{ count: unissued.count, words: 'failed', tone: 'bad' }]}
         rest={ending.length === 0 ? 'All renewing on schedule' : 'All others renewing on schedule'}
       />
     </section>
@@ -121,17 +122,23 @@ function Tile({ to, title, count, words, tone, parts = [], rest }: TileProps) {
   )
 }
 
-interface AttentionProps extends Pick<Overview, 'lost' | 'troubled'> {
+/** So many of the certificates that expire soon are named. */
+const MOST_ENDING = 5
+
+interface AttentionProps extends Pick<Overview, 'services' | 'nodes' | 'lost' | 'troubled' | 'unissued'> {
   ending: EndingCertificates['data']
 }
 
-function Attention({ lost, troubled, ending }: AttentionProps) {
+function Attention({ nodes, services, lost, troubled, unissued, ending }: AttentionProps) {
+  const shownEnding = ending.slice(0, MOST_ENDING)
+  const shown = lost.length + troubled.length + unissued.first.length + shownEnding.length
+  const all = nodes.offline + services.failed + services.unanswered + unissued.count + ending.length
   return (
     <section className="card" aria-labelledby="attention">
       <header className="card-head">
         <h2 id="attention">Needs Attention</h2>
       </header>
-      {lost.length + troubled.length + ending.length === 0 ? (
+      {shown === 0 ? (
         <p className="card-body calm">
           <CircleCheck className="ic" /> Nothing needs your attention.
         </p>
@@ -161,7 +168,17 @@ function Attention({ lost, troubled, ending }: AttentionProps) {
               below={state.problem}
             />
           ))}
-          {ending.slice(0, 5).map(({ id, domain, notAfter, error }) => (
+          {unissued.first.map(({ id, domain, error }) => (
+            <Line
+              key={`order ${id}`}
+              tone="bad"
+              to={searchDomain(domain)}
+              name={domain}
+              text="has no certificate from its authority"
+              below={error}
+            />
+          ))}
+          {shownEnding.map(({ id, domain, notAfter, error }) => (
             <Line
               key={`certificate ${id}`}
               tone="warn"
@@ -171,6 +188,7 @@ function Attention({ lost, troubled, ending }: AttentionProps) {
               below={error}
             />
           ))}
+          {all > shown && <li>and {all - shown} more</li>}
         </ul>
       )}
     </section>
@@ -210,8 +228,10 @@ function Changes({ changes }: { changes: readonly RecentChange[] }) {
 /** Where what changed is to be seen; undefined when it is gone. */
 function placeOf({ nodeId, domain }: RecentChange): string | undefined {
   if (nodeId !== null) return urls.node(nodeId)
-  return domain === null ? undefined : `${urls.domains()}?search=${encodeURIComponent(domain)}`
+  return domain === null ? undefined : searchDomain(domain)
 }
+
+const searchDomain = (domain: string) => `${urls.domains()}?search=${encodeURIComponent(domain)}`
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 

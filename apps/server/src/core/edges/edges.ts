@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type {
   BackendTrouble,
   Edge,
@@ -149,6 +150,8 @@ function receive(parts: Parts, state: State, message: Exclude<EdgeMessage, Count
       return
     case 'report': {
       const before = state.report
+      // An edge reports whenever it has checked everything. The console asks again for each hint.
+      if (isDeepStrictEqual(before, message.report)) return
       state.report = message.report
       parts.bus.emit({ kind: 'edges' })
       tellNodes(parts, before?.problems ?? [], message.report.problems)

@@ -1,3 +1,4 @@
+import type { CertificateProblem } from '@postern/contract/certificates'
 import type { LostNode, Overview, RecentChange, TroubledService } from '@postern/contract/overview'
 import type { Service } from '@postern/contract/services'
 import { sql } from 'kysely'
@@ -9,6 +10,7 @@ import { type ServiceNodeView, serviceState } from '../services/state.ts'
 
 const MOST_TROUBLED = 5
 const MOST_LOST = 5
+const MOST_UNISSUED = 5
 const MOST_CHANGES = 8
 
 /**
@@ -42,6 +44,7 @@ export async function readOverview(context: Context): Promise<Overview> {
     disabledServices: await countDisabled(context),
     lost: await listLost(context, counted),
     troubled: pickTroubled(apart),
+    unissued: await readUnissued(context),
     changes: await listChanges(context),
   }
 }
@@ -201,6 +204,34 @@ function pickTroubled(services: readonly Service[]): TroubledService[] {
   return [...of('failed'), ...of('unanswered')]
     .slice(0, MOST_TROUBLED)
     .map(({ id, name, nodeId, nodeName, state }) => ({ id, name, nodeId, nodeName, state }))
+}
+
+/** The domains whose order has failed and that have no certificate of the authority's yet. */
+async function readUnissued({ db }: Context): Promise<Overview['unissued']> {
+  const failed = db
+    .selectFrom('orders')
+    .innerJoin('domains', 'domains.id', 'orders.domain_id')
+    .leftJoin('certificates', 'certificates.domain_id', 'domains.id')
+    .where('domains.ssl', '=', 'certbot')
+    .where('orders.step', 'is', null)
+    .where('orders.problem', 'is not', null)
+    .where((eb) => eb.or([eb('certificates.kind', 'is', null), eb('certificates.kind', '!=', 'certbot')]))
+  const { count } = await failed
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const rows = await failed
+    .select(['domains.id', 'domains.domain', 'orders.problem'])
+    .orderBy('domains.domain')
+    .limit(MOST_UNISSUED)
+    .execute()
+  return {
+    count,
+    // Written by this server as what it is.
+    first: rows.map(({ id, domain, problem }) => ({
+      ...{ id, domain },
+      error: (JSON.parse(problem ?? '{}') as Partial<CertificateProblem>).detail ?? '',
+    })),
+  }
 }
 
 async function countDisabled({ db }: Context): Promise<number> {
