@@ -103,12 +103,16 @@ test('MQTT: a message from one visitor to another, plain and over TLS', async ()
   )
   expect(plain).toMatchObject({ publicAccess: `tcp://${lab.server.address}:${plain.port}`, port: 32660 })
   expect(secure.publicAccess).toBe(`tcp://mqtt.example.com:${secure.port}`)
-  const at = (port: number) => ['-h', lab.server.address, '-p', String(port), '-t', 'a', '-q', '1']
-  const tls = ['--cafile', `${dir}/ca.pem`, '--insecure']
+  const topic = ['-t', 'a', '-q', '1']
+  const at = (port: number) => ['-h', lab.server.address, '-p', String(port), ...topic]
+  // By its own domain alone: no other name gets a handshake there.
+  writeFileSync(`${dir}/hosts`, `${lab.server.address} mqtt.example.com\n`)
+  const named = ['unshare', '-m', 'sh', '-c', `mount --bind ${dir}/hosts /etc/hosts && exec "$@"`, 'sh']
+  const secured = ['-h', 'mqtt.example.com', '-p', String(secure.port), '--cafile', `${dir}/ca.pem`, ...topic]
   writeFileSync(`${dir}/ca.pem`, (await installation.api.call('GET', '/install/ca.crt')).text)
   const heard = visitor('mosquitto_sub', ...at(plain.port), '-C', '1', '-W', '20')
   const said = await until('a message to be taken', async () => {
-    const outcome = await visitor('mosquitto_pub', ...at(secure.port), ...tls, '-r', '-m', 'hello')
+    const outcome = await visitor(...named, 'mosquitto_pub', ...secured, '-r', '-m', 'hello')
     return outcome.code === 0 ? outcome : undefined
   })
   expect(said.stderr).toBe('')

@@ -18,15 +18,16 @@ export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>)
 
 /**
  * TCP services. The whole range is bound once, and the port that a visitor came to is looked up like the address of an
- * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates. Over IPv6 every
- * one takes it: 2.6 counts a connection in three tables at most, and here they are the limits of its source and of its
+ * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates, or to one bind
+ * of it that has the installation's own alone. Browsers send a host's cookies to all of its ports, so a hello must name the
+ * service's own domain, or nothing but the installation's address where it has none, before a certificate is shown. Over IPv6 every connection takes a lane: 2.6 counts a connection in three tables at most, and here they are the limits of its source and of its
  * network, and whose it is. Of IPv4 there is no network.
  */
 export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): string {
   const { ports, portConnections, tlsPortConnections } = options
   if (ports.length === 0) return ''
   const binds = ports.map(({ from, to }) => renderSpan(options, from === to ? from : `${from}-${to}`))
-  const tls = `ssl crt ${paths.certificate(0)} crt-list ${paths.certificateList}`
+  const own = `ssl crt ${paths.certificate(0)}`
   return `frontend ports
   mode tcp
 ${binds.join('\n')}
@@ -43,9 +44,11 @@ ${renderLookup(paths, 'connection')}
   acl has_list var(sess.route),field(6,|) -m len gt 0
   acl is_refused var(txn.why) -m found
 ${renderCrowdLimit(options, `goes_on { fe_conn(ports_inside) gt ${Math.floor(tlsPortConnections / 2)} }`)}
+${renderHello(options)}
 ${renderNames()}
   tcp-request content set-var(txn.list) var(sess.route),field(6,|)
   tcp-request content set-var(txn.verdict) lua.ip_verdict if has_list
+  tcp-request content set-var(txn.why) str(name) if ends_tls has_hello !is_meant
   tcp-request content set-var(txn.why) str(unresolved) if { var(sess.route),field(5,|) -m sub ${FLAGS.unreachable} }
   tcp-request content set-var(txn.why) str(tunnel) if { var(txn.node),map_str(${paths.nodes}) -m str down }
   tcp-request content set-var(txn.why) str(disabled) if { var(sess.route),field(5,|) -m sub ${FLAGS.disabled} }
@@ -60,13 +63,15 @@ ${renderNames()}
   tcp-request content track-sc1 var(txn.id) table ${COUNTS_TABLE} unless goes_on
   tcp-request content lua.log_open unless goes_on
 ${renderTarget('unless goes_on')}
-  use_backend inside_port if ends_tls
+  use_backend inside_port if ends_tls has_domain
+  use_backend inside_own if ends_tls
   use_backend inside_plain if is_ipv6
   default_backend port
 
 frontend ports_inside
   mode tcp
-  bind ${laneBind(options, 'port')} ${tls}
+  bind ${laneBind(options, 'port')} ${own} crt-list ${paths.certificateList}
+  bind ${laneBind(options, 'own')} ${own}
   bind ${laneBind(options, 'plain')}
   maxconn ${tlsPortConnections}
 ${renderLogged(options, paths, options.timeouts.head)}
@@ -85,6 +90,7 @@ ${renderPatience(options)}
   server target 0.0.0.0:0
 
 ${renderInside(options, 'port')}
+${renderInside(options, 'own')}
 ${renderInside(options, 'plain')}`
 }
 
@@ -100,12 +106,30 @@ function renderSpan(options: HaproxyOptions, ports: number | string): string {
   return [renderBinds(ipv4, ports, ''), renderBinds(ipv6, ports, `name ${IPV6}`)].filter(Boolean).join('\n')
 }
 
-function renderInside(options: HaproxyOptions, lane: 'port' | 'plain'): string {
+function renderInside(options: HaproxyOptions, lane: 'port' | 'own' | 'plain'): string {
   return `backend inside_${lane}
   mode tcp
 ${renderPatience(options)}
   server inside ${laneServer(options, lane)}
 `
+}
+
+/**
+ * Whom a visitor means. All rules run again when more of a hello comes, so this stands before those that count. What is no
+ * hello goes on, and fails where the reason is known.
+ */
+function renderHello({ timeouts, publicHost }: HaproxyOptions): string {
+  return `  tcp-request inspect-delay ${timeouts.head}s
+  acl has_hello req.ssl_hello_type 1
+  acl has_domain var(sess.route),field(7,|) -m len gt 0
+  acl names_any var(txn.named) -m len gt 0
+  acl names_own var(txn.named) -m reg '^[0-9.]+$|:'
+  acl names_own var(txn.named) -m str ${publicHost.toLowerCase()}
+  acl is_meant var(txn.named),strcmp(txn.domain) eq 0
+  acl is_meant var(txn.meant) -m bool
+  tcp-request content set-var(txn.domain) var(sess.route),field(7,|) if ends_tls has_hello
+  tcp-request content set-var(txn.named) req.ssl_sni,lower,rtrim(.) if ends_tls has_hello
+  tcp-request content set-var(txn.meant) bool(true) if !has_domain !names_any or !has_domain names_own`
 }
 
 /** An idle connection lives as long as an idle WebSocket, also when one side has said all it has to say. */

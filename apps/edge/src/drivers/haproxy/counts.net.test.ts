@@ -143,15 +143,14 @@ async function say({ socket, received }: Connection, bytes: number): Promise<voi
   await until('the echo', () => received() === wanted)
 }
 
+const dialSecure = (host: string) =>
+  dialTls({ port: base + 1, host, servername: 'secure.example.com', rejectUnauthorized: false })
+
 const ways: [string, number, () => Socket][] = [
   ['IPv4', PLAIN, () => dial({ port: base, host: '127.0.0.1' })],
   ['IPv6', PLAIN, () => dial({ port: base, host: '::1' })],
-  [
-    'TLS, what is inside',
-    SECURE,
-    () => dialTls({ port: base + 1, host: '127.0.0.1', rejectUnauthorized: false }),
-  ],
-  ['TLS over IPv6', SECURE, () => dialTls({ port: base + 1, host: '::1', rejectUnauthorized: false })],
+  ['TLS, what is inside', SECURE, () => dialSecure('127.0.0.1')],
+  ['TLS over IPv6', SECURE, () => dialSecure('::1')],
 ]
 
 test.each(ways)('of TCP services connections and bytes are counted, by %s', async (_, service, connect) => {

@@ -107,10 +107,10 @@ test('a port without a service is silent', async () => {
 })
 
 describe('TLS that ends here', () => {
-  const ask = (servername: string) =>
+  const ask = (servername: string, port = base + 1) =>
     new Promise<{ subject: string; answer: string }>((resolve, reject) => {
       const name = servername === '' ? {} : { servername }
-      const socket = connectTls({ port: base + 1, host: '127.0.0.1', rejectUnauthorized: false, ...name })
+      const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ...name })
       onTestFinished(() => void socket.destroy())
       socket.on('error', reject).on('close', () => reject(new Error('closed before the service said hello')))
       socket.once('secureConnect', () => {
@@ -122,10 +122,11 @@ describe('TLS that ends here', () => {
       })
     })
 
-  test('shows the certificate of the domain, and the installation’s to whom names none', async () => {
-    await apply(service(10), service(11, { tls: { domain: 'mqtt.example.com' } }))
+  test('shows the certificate of the domain, and the installation’s where there is none', async () => {
+    const named = service(11, { tls: { domain: 'mqtt.example.com' } })
+    await apply(service(10), named, service(12, { tls: { domain: null } }))
     expect(await ask('mqtt.example.com')).toEqual({ subject: 'DNS:mqtt.example.com', answer: 'hello ' })
-    expect(await ask('')).toMatchObject({ subject: `DNS:${PUBLIC_HOST}`, answer: 'hello ' })
+    expect(await ask('', base + 2)).toMatchObject({ subject: `DNS:${PUBLIC_HOST}`, answer: 'hello ' })
     expect(await say(base + 1, 'not TLS')).not.toContain('hello')
   })
 })

@@ -228,7 +228,7 @@ describe('a TCP service', () => {
   test('is a line at its port', () => {
     expect(lines(makePort(4))).toEqual({ ':32664/': '4|9|10.64.0.9|1883||' })
     expect(lines(makePort(5, { tls: { domain: 'a.example.com' } }))).toEqual({
-      ':32665/': '5|9|10.64.0.9|1883|t|',
+      ':32665/': '5|9|10.64.0.9|1883|t||a.example.com',
     })
     expect(lines(makePort(6, { tls: { domain: null } }))[':32666/']).toContain('|t|')
     expect(lines(makePort(7, { enabled: false, address: null }))).toEqual({ ':32667/': '7|9|-|1883|du|' })

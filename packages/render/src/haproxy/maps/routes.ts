@@ -106,7 +106,10 @@ function keyOf(host: string, path: string): string {
 
 function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
   const address = dialled(route) ?? '-'
-  return [route.id, nodeId(route.node), address, route.backend.port, flags, list].join('|')
+  const fields = [route.id, nodeId(route.node), address, route.backend.port, flags, list]
+  // Whom a TLS hello at its port has to name.
+  const domain = 'tls' in route ? route.tls?.domain : null
+  return (domain ? [...fields, domain] : fields).join('|')
 }
 
 /** Whatever is not known to be open is guarded. */

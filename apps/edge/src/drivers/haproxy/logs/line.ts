@@ -34,6 +34,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   source: 'too many connections from this visitor',
   requests: 'too many requests at once from this visitor',
   full: 'the server has no room left',
+  name: 'the visitor asked for another name than the domain of the service',
   unresolved: 'the address of the service cannot be used',
   tls: 'TLS to the service could not be started',
   SC: 'the service refused the connection',
