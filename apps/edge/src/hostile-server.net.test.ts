@@ -17,7 +17,9 @@ const MAIN = new URL('./main.ts', import.meta.url).pathname
 /** What the machine is connected to by itself: a network of each family, and a router outside of them. */
 const LAN = ['192.168.50.7/24', 'fd99:1:2:3::7/64']
 const ROUTER = '172.31.1.1'
-const OWN = [...LAN, ROUTER].map(parseCidr)
+/** Reached by a router of its own. */
+const OFFICE = '10.20.0.0/16'
+const OWN = [...LAN, ROUTER, OFFICE].map(parseCidr)
 
 let lab: Lab
 let server: FakeServer
@@ -33,6 +35,7 @@ beforeAll(async () => {
   for (const address of LAN) await lab.must('ip', 'addr', 'add', address, 'dev', 'lan0', 'nodad')
   await lab.must('ip', 'route', 'add', ROUTER, 'dev', 'lan0')
   await lab.must('ip', 'route', 'add', 'default', 'via', ROUTER, 'dev', 'lan0')
+  await lab.must('ip', 'route', 'add', OFFICE, 'via', '192.168.50.254')
   await lab.must('nft', 'add', 'table', 'inet', 'theirs')
   const certificates = [await makeRealCertificate(0, ['edge.example.com'])]
   good = makeState({ peers: [makePeer(1)], routes: [makeRoute(1)], certificates })
@@ -117,6 +120,8 @@ const network = fc.constantFrom(
     '10.65.0.0/16',
     '10.64.9.0/24',
     '192.168.77.0/24',
+    OFFICE,
+    '10.20.3.0/24',
   ],
 )
 const address = fc.constantFrom(

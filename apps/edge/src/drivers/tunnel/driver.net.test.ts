@@ -74,6 +74,28 @@ describe('the tunnel', () => {
     expect(await world()).toEqual(made)
   })
 
+  test.each([
+    ['the same', '10.20.0.0/16'],
+    ['one inside it', '10.20.3.0/24'],
+    ['one around it', '10.16.0.0/12'],
+  ])('leaves a route of the machine alone when a gateway has %s', async (_, subnet) => {
+    await lab.must('ip', 'link', 'add', 'lan0', 'type', 'bridge')
+    await lab.must('ip', 'addr', 'add', '192.168.50.1/24', 'dev', 'lan0')
+    await lab.must('ip', 'link', 'set', 'lan0', 'up')
+    await lab.must('ip', 'route', 'add', '10.20.0.0/16', 'via', '192.168.50.254')
+    const router = { ...gateway, subnets: [subnet, '192.168.8.0/24'] }
+    const { problems } = await driver().apply({ settings, peers: [router] })
+    expect(problems).toEqual([
+      {
+        scope: { kind: 'node', id: gateway.nodeId },
+        message: `Its network ${subnet} is left out: this machine uses the route 10.20.0.0/16 via 192.168.50.254 on lan0.`,
+      },
+    ])
+    await driver().apply({ settings, peers: [] })
+    expect(await lab.must('ip', 'route', 'get', '10.20.3.4')).toContain('via 192.168.50.254')
+    await lab.must('ip', 'link', 'del', 'lan0')
+  })
+
   test('touches nothing when nothing differs', async () => {
     await driver().apply({ settings, peers: [site, gateway] })
     const commands: string[] = []

@@ -53,10 +53,13 @@ export function destinationOf(route: IpRoute): string | undefined {
   return cidr && formatCidr(cidr)
 }
 
-/** The networks that this machine uses by itself, so that no gateway may take them over. */
+/**
+ * The networks that this machine uses by itself, so that no gateway may take them over.
+ * @param routes the main table, without those of our interface
+ */
 export function occupiedNetworks(
   links: readonly Link[],
-  defaults: readonly IpRoute[],
+  routes: readonly IpRoute[],
   resolvers: readonly string[],
   ownInterface: string,
 ): OccupiedNetwork[] {
@@ -65,13 +68,20 @@ export function occupiedNetworks(
     .flatMap((link) =>
       addressesOf(link).map((text) => ({ network: parseCidr(text), what: `${text} on ${link.ifname}` })),
     )
-  const gateways = defaults.flatMap((route) => {
-    const network = findCidr(route.gateway ?? '')
+  const led = routes.flatMap((route) => {
+    const network = findCidr(route.dst)
+    // Those of the kernel are the networks of its own addresses.
+    if (!network || route.protocol === 'kernel') return []
+    const way = [route.gateway && ` via ${route.gateway}`, route.dev && ` on ${route.dev}`]
+    return [{ network, what: `the route ${route.dst}${way.filter(Boolean).join('')}` }]
+  })
+  const gateways = routes.flatMap((route) => {
+    const network = findCidr(route.dst === 'default' ? (route.gateway ?? '') : '')
     return network ? [{ network, what: `the router ${route.gateway}` }] : []
   })
   const dns = resolvers.flatMap((text) => {
     const network = findCidr(text)
     return network ? [{ network, what: `the name server ${text}` }] : []
   })
-  return [...networks, ...gateways, ...dns]
+  return [...networks, ...gateways, ...dns, ...led]
 }

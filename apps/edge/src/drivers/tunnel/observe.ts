@@ -23,7 +23,8 @@ export async function observeTunnel(options: {
   resolvConf: string
 }): Promise<TunnelSight> {
   const { exec, interface: name } = options
-  const { links, own, defaults } = await readNetwork(exec, name)
+  const { links, routes: all } = await readNetwork(exec)
+  const [own, foreign] = [all.filter(({ dev }) => dev === name), all.filter(({ dev }) => dev !== name)]
   const link = links.find((each) => each.ifname === name)
   const held = link && (await findTunnel(exec, name))
   const routes = own.flatMap((route) => {
@@ -42,25 +43,22 @@ export async function observeTunnel(options: {
         addresses: addressesOf(link),
         routes,
       },
-    occupied: occupiedNetworks(links, defaults, resolvers, name),
+    occupied: occupiedNetworks(links, foreign, resolvers, name),
     hasIpv6: disabled?.trim() === '0',
   }
 }
 
 /** One program for all of it, since starting one costs the edge more than what it reads. */
-async function readNetwork(exec: Exec, name: string) {
+async function readNetwork(exec: Exec) {
   // With `table all` it lists the routes of both families; those of other tables say so.
-  const questions = ['addr show', 'route show default table all', `route show dev ${name} table all`]
-  const input = questions.map((line) => `${line}\n`).join('')
-  const { code, stdout, stderr } = await exec.run('ip', ['-j', '-d', '-force', '-batch', '-'], {
-    ...TIMEOUT,
-    input,
-  })
-  const [links = '', defaults = '', own = ''] = stdout.split('\n')
-  const isThere = parseLinks(links).some((link) => link.ifname === name)
-  if (code !== 0 && isThere) throw errorFrom('ip', stderr)
-  const inMain = (json: string) => parseRoutes(json).filter(({ table = 'main' }) => table === 'main')
-  return { links: parseLinks(links), own: isThere ? inMain(own) : [], defaults: inMain(defaults) }
+  const input = 'addr show\nroute show table all\n'
+  const { code, stdout, stderr } = await exec.run('ip', ['-j', '-d', '-batch', '-'], { ...TIMEOUT, input })
+  if (code !== 0) throw errorFrom('ip', stderr)
+  const [links = '', routes = ''] = stdout.split('\n')
+  return {
+    links: parseLinks(links),
+    routes: parseRoutes(routes).filter(({ table = 'main' }) => table === 'main'),
+  }
 }
 
 async function readResolvers(path: string): Promise<string[]> {

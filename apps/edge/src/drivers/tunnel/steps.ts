@@ -46,7 +46,8 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
     ...(observed.mtu === LIMITS.tunnelMtu ? [] : [ip('link', 'set', 'mtu', String(LIMITS.tunnelMtu))]),
     ...(observed.up ? [] : [ip('link', 'set', 'up')]),
     ...newAddresses.map((each) => ip('addr', 'add', each, ...(each.includes(':') ? ['nodad'] : []))),
-    ...newRoutes.map((each) => ip('route', 'replace', each, 'proto', 'static')),
+    // Never `replace`, which would take a route that is not ours.
+    ...newRoutes.map((each) => ip('route', 'add', each, 'proto', 'static')),
     ...oldRoutes.map(({ destination }) => ip('route', 'del', destination)),
     ...observed.addresses
       .filter((each) => !wanted.addresses.includes(each))
