@@ -13,7 +13,7 @@ import { expect } from 'vitest'
 const program = (name: string) =>
   fileURLToPath(new URL(`../../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
 const [ECHO, WAITING] = [8080, 8081]
-export const [APP, SLOW] = ['app.example.com', 'slow.example.com']
+export const [APP, SLOW, CLOSED] = ['app.example.com', 'slow.example.com', 'closed.example.com']
 
 /** Addresses of the attackers: one over IPv4, and a hundred /64 of one /48. */
 export const IPV4 = ['198.51.100.7']
@@ -29,8 +29,8 @@ export interface BudgetLab {
   othersAreServed(): Promise<void>
   /** A browser's page with a hundred files: all of them arrive. */
   hundredArrive(): Promise<void>
+  /** Of HAProxy, in kB. */
   memory(): number
-  files(): number
   close(): Promise<void>
 }
 
@@ -45,6 +45,7 @@ export async function startBudgetLab(): Promise<BudgetLab> {
   const nodes = (await api.call('GET', '/api/nodes')).json as Node[]
   const local = nodes.find(({ isLocal }) => isLocal)?.id ?? 0
   await api.publish(local, { name: 'app', domain: APP, backendHost: '127.0.0.1', backendPort: ECHO })
+  await api.publish(local, { name: 'closed', domain: CLOSED, backendHost: '127.0.0.1', backendPort: 1 })
   const slow = await api.publish(local, {
     name: 'slow',
     domain: SLOW,
@@ -55,7 +56,7 @@ export async function startBudgetLab(): Promise<BudgetLab> {
   await makeAttackers(lab)
   let count = 0
   const log = (name: string) => `${dataDir}/${name}-${count++}.log`
-  const status = (kind: string) => readFileSync(`/proc/${installation.haproxyPid()}/${kind}`, 'utf8')
+  const status = () => readFileSync(`/proc/${installation.haproxyPid()}/status`, 'utf8')
   const begin = (host: Host, crowd: Omit<Http2Crowd, 'server'>) => {
     const isIpv6 = crowd.from.some((address) => address.includes(':'))
     const whole = { server: isIpv6 ? '2001:db8::1' : lab.server.address, ...crowd }
@@ -74,8 +75,7 @@ export async function startBudgetLab(): Promise<BudgetLab> {
       await page.stop()
     },
     othersAreServed: () => visitAll(lab, log('socket')),
-    memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(status('status'))?.[1]),
-    files: () => Number(/^FDSize:\s+(\d+)/m.exec(status('status'))?.[1]),
+    memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(status())?.[1]),
     async close() {
       await installation.close()
       await lab.close()

@@ -1,7 +1,6 @@
 import { renderSaid } from './forwarding.ts'
 import { FOLLOW } from './lost.ts'
-import { FLAGS } from './maps/routes.ts'
-import { type HaproxyOptions, laneServer, socketInside } from './options.ts'
+import { type DialLane, type HaproxyOptions, laneServer, socketInside } from './options.ts'
 import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
 import { renderServerCheck } from './sign-in.ts'
@@ -19,7 +18,12 @@ function idleConnections({ maxConnections }: HaproxyOptions): number {
  * they go the way of all others: there HAProxy knows what to answer. Connections are kept for a minute at least, so that
  * a page that asks now and then does not pay for a new one through the tunnel each time.
  */
-function renderRetrying(name: string, server: string, options: HaproxyOptions): string {
+function renderRetrying(
+  name: string,
+  server: string,
+  options: HaproxyOptions,
+  lane: DialLane = 'once',
+): string {
   return `backend ${name}
 ${renderTarget(server, options)}
   http-reuse always
@@ -29,7 +33,7 @@ ${renderTarget(server, options)}
   # Only what has failed there already goes by the other one.
   use-server target if TRUE
   server target ${server} weight 0 pool-purge-delay ${IDLE_SECONDS}s pool-max-conn ${idleConnections(options)}
-  server again ${laneServer(options, 'once')} pool-max-conn 0
+  server again ${laneServer(options, lane)} pool-max-conn 0
 `
 }
 
@@ -66,11 +70,10 @@ ${renderTarget(server, options)}
  * To where each request is the first one of its connection.
  * @param follow what else happens on the way
  */
-function renderLane(name: string, lane: 'once' | 'grpc', options: HaproxyOptions, follow = ''): string {
+function renderLane(name: string, lane: DialLane, options: HaproxyOptions, follow = ''): string {
+  const destination = lane === 'console' ? '' : `\n${renderDestination()}`
   return `backend ${name}${follow && `\n  ${follow}`}
-${renderSaid(options)}
-  acl is_console var(txn.flags) -m sub ${FLAGS.console}
-${renderDestination('unless is_console')}
+${renderSaid(options)}${destination}
   http-reuse never
   option http-server-close
   retries 0
@@ -87,9 +90,9 @@ function renderTarget(server: string, options: HaproxyOptions): string {
   return `${renderSaid(options)}${destination}${renderServerName(server)}`
 }
 
-function renderDestination(condition = ''): string {
+function renderDestination(): string {
   const rules = ['set-dst var(txn.route),field(3,|)', 'set-dst-port var(txn.route),field(4,|)']
-  return rules.map((rule) => `  http-request ${rule} ${condition}`.trimEnd()).join('\n')
+  return rules.map((rule) => `  http-request ${rule}`).join('\n')
 }
 
 function renderServerName(server: string): string {
@@ -105,12 +108,14 @@ export function renderBackends(options: HaproxyOptions): string {
   return [
     renderRetrying('safe_http', ANY, options),
     renderRetrying('safe_https', `${ANY} ${TLS}`, options),
-    renderRetrying('safe_console', server, options),
+    renderRetrying('safe_console', server, options, 'console'),
     renderBound('bound_http', ANY, options),
     renderBound('bound_https', `${ANY} ${TLS}`, options),
     renderLane('to_once', 'once', options),
     renderLane('to_followed', 'once', options, FOLLOW),
     renderLane('to_grpc', 'grpc', options),
+    renderLane('to_console', 'console', options),
+    renderLane('to_console_followed', 'console', options, FOLLOW),
     renderOnce('once_http', ANY, options),
     renderOnce('once_https', `${ANY} ${TLS}`, options),
     renderOnce('once_console', server, options),

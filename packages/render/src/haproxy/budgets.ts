@@ -1,4 +1,4 @@
-import type { HaproxyOptions } from './options.ts'
+import type { DialLane, HaproxyOptions } from './options.ts'
 
 /** What may be under way at the same time: in all, of one source (an IPv4 address, an IPv6 /64), and of its /48. */
 export interface Budget {
@@ -34,11 +34,51 @@ export function boundRequests({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 16)
 }
 
+/** The console has a lane of its own, so that signing in never waits for a service. */
+const LEAST_OF_CONSOLE = 32
+
+/** Requests on their way to a service that are not sent twice: each takes three open files. */
+export function laneBudget({ maxConnections }: HaproxyOptions, lane: DialLane): Budget {
+  const ofConsole = Math.max(LEAST_OF_CONSOLE, Math.ceil(maxConnections / 16))
+  const all = lane === 'console' ? ofConsole : Math.ceil(maxConnections / 4)
+  const part = (of: number) => Math.ceil(all / of)
+  return { all, source: part(4), network: part(2), crowded: { source: part(16), network: part(8) } }
+}
+
+/** The connections that a lane takes: above its budget they are told that there is no room. */
+export function laneConnections(options: HaproxyOptions, lane: DialLane): number {
+  return laneBudget(options, lane).all + TOLD_REQUESTS
+}
+
+/** Counts a lane's connections, each of which is one request. */
+export function renderLaneBudget(options: HaproxyOptions, lane: DialLane): string {
+  const { all, source, network, crowded } = laneBudget(options, lane)
+  const isCrowded = `{ fe_conn gt ${Math.floor(all / 2)} }`
+  const over = [
+    `{ sc0_conn_cur gt ${source} }`,
+    `{ sc1_conn_cur gt ${network} }`,
+    `${isCrowded} { sc0_conn_cur gt ${crowded.source} }`,
+    `${isCrowded} { sc1_conn_cur gt ${crowded.network} }`,
+  ].join(' or ')
+  return `  tcp-request session track-sc0 ${SOURCE} table ${lane}_sources
+  tcp-request session track-sc1 ${NETWORK} table ${lane}_networks
+  tcp-request session set-var(sess.many) bool(true) if ${over}
+  tcp-request session set-var(sess.full) bool(true) if { fe_conn gt ${all} }
+  acl is_many var(sess.many) -m found
+  acl is_full var(sess.full) -m found`
+}
+
 /** Open files of requests beyond those that HAProxy counts for their connections. */
 export function requestFiles(options: HaproxyOptions): number {
   const own = requestBudget(options).all + consoleRequests(options) + 2 * boundRequests(options)
   // Each connection of a visitor counts for four files, and takes three.
   return Math.max(0, own - options.maxConnections)
+}
+
+const DIAL_LANES: readonly DialLane[] = ['once', 'grpc', 'console']
+
+export function allLaneConnections(options: HaproxyOptions): number {
+  return DIAL_LANES.reduce((sum, lane) => sum + laneConnections(options, lane), 0)
 }
 
 /** In HAProxy's tables, one for the sources and one for their networks. */
@@ -68,8 +108,26 @@ export function renderRequestBudget(options: HaproxyOptions): string {
   acl is_many var(txn.many) -m found`
 }
 
+/**
+ * When a source has to leave what is left of the console's room to others. Its connections count as well: over HTTP/1.1
+ * they are all that does.
+ */
+export function renderConsoleBudget(options: HaproxyOptions, isConsole: string): string {
+  const all = consoleRequests(options)
+  const [source, network] = [Math.ceil(all / 4), Math.ceil(all / 2)]
+  const over = [
+    `{ ${SOURCE},table_conn_cur(requests) gt ${Math.ceil(source / 2)} }`,
+    `{ ${NETWORK},table_conn_cur(request_networks) gt ${Math.ceil(network / 2)} }`,
+    `{ ${SOURCE},table_conn_cur(sources) gt ${source} }`,
+    `{ ${NETWORK},table_conn_cur(networks) gt ${network} }`,
+  ]
+  const isCrowded = `${isConsole} { be_conn(safe_console) ge ${Math.floor(all / 2)} }`
+  return over.map((each) => `  http-request set-var(txn.many) bool(true) if ${isCrowded} ${each}`).join('\n')
+}
+
 export function renderBudgetTables(): string {
-  return ['requests', 'request_networks']
+  const lanes = DIAL_LANES.flatMap((lane) => [`${lane}_sources`, `${lane}_networks`])
+  return ['requests', 'request_networks', ...lanes]
     .map((name) => `backend ${name}\n  stick-table type ipv6 size 100k store conn_cur\n`)
     .join('\n')
 }

@@ -1,11 +1,11 @@
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
 import { renderBackends } from './backends.ts'
-import { renderBudgetTables, requestFiles } from './budgets.ts'
+import { allLaneConnections, renderBudgetTables, requestFiles } from './budgets.ts'
 import { renderCountsTable } from './counts.ts'
 import { renderDoor } from './door.ts'
 import { plainRoom, renderFrontends } from './frontends.ts'
-import { lanesOf, renderOnceFrontends } from './lanes.ts'
+import { renderOnceFrontends } from './lanes.ts'
 import { DRAINS, renderDrain } from './lost.ts'
 import { HAPROXY_LUA } from './lua/program.ts'
 import type { Digest } from './maps/lists.ts'
@@ -112,7 +112,7 @@ const RESERVE = 200
 function allConnections(options: HaproxyOptions): number {
   const ofPorts = options.ports.length > 0 ? options.portConnections + options.tlsPortConnections : 0
   const ofRequests = Math.ceil(requestFiles(options) / 2)
-  const inside = 2 * options.maxConnections + ofRequests + plainRoom(options) + 2 * lanesOf(options)
+  const inside = 2 * options.maxConnections + ofRequests + plainRoom(options) + allLaneConnections(options)
   return inside + DRAINS + ofPorts + RESERVE
 }
 

@@ -1,5 +1,5 @@
 import { renderAnswers } from './answers.ts'
-import { boundRequests, consoleRequests, renderRequestBudget } from './budgets.ts'
+import { boundRequests, consoleRequests, renderConsoleBudget, renderRequestBudget } from './budgets.ts'
 import { renderBinds, renderSourceLimit } from './door.ts'
 import { renderCuts } from './forwarding.ts'
 import { renderSource, UNIQUE_ID } from './lanes.ts'
@@ -93,14 +93,15 @@ function redirectTarget(options: HaproxyOptions): string {
   return `https://%[var(txn.host)]${port}%[pathq]`
 }
 
+const IS_CONSOLE = `{ var(txn.flags) -m sub ${FLAGS.console} }`
+
 /** When there is no room, in words of `renderRequestBudget`. */
 function fullRooms(options: HaproxyOptions): string {
-  const isConsole = `{ var(txn.flags) -m sub ${FLAGS.console} }`
   const bound = ['bound_http', 'bound_https'].map(
-    (name) => `is_bound !${isConsole} { be_conn(${name}) ge ${boundRequests(options)} }`,
+    (name) => `is_bound !${IS_CONSOLE} { be_conn(${name}) ge ${boundRequests(options)} }`,
   )
-  const ofConsole = `${isConsole} { be_conn(safe_console) ge ${consoleRequests(options)} }`
-  return [`is_full !${isConsole}`, ...bound, ofConsole].join(' or ')
+  const ofConsole = `${IS_CONSOLE} { be_conn(safe_console) ge ${consoleRequests(options)} }`
+  return [`is_full !${IS_CONSOLE}`, ...bound, ofConsole].join(' or ')
 }
 
 function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
@@ -110,6 +111,7 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
     `  acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
+    renderConsoleBudget(options, IS_CONSOLE),
     refusal('requests', 'too-many-requests', 'is_many'),
     refusal('full', 'full', fullRooms(options)),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),
@@ -128,7 +130,9 @@ function renderTargets(): string {
   use_backend to_grpc if !is_plain is_grpc !is_console
   use_backend bound_https if is_bound is_https !is_console
   use_backend bound_http if is_bound !is_console
+  use_backend to_console_followed if is_followed is_console
   use_backend to_followed if is_followed
+  use_backend to_console if is_console !is_plain !is_repeatable or is_console !is_plain has_body
   use_backend to_once unless is_plain or is_repeatable !has_body
   use_backend safe_console if is_console
   use_backend safe_https if is_https

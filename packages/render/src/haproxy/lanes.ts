@@ -1,9 +1,10 @@
+import { laneConnections, renderLaneBudget } from './budgets.ts'
 import { COUNTS_TABLE } from './counts.ts'
 import { logFormat } from './log-format.ts'
 import { renderLostAnswer } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
-import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
-import { pageStatus, renderPageBody } from './pages.ts'
+import { type DialLane, type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
+import { pageStatus, renderPageBody, renderRefusal } from './pages.ts'
 
 /**
  * Dials for what must not be sent twice, and for what has failed once. When a service closes without an answer, or
@@ -17,22 +18,26 @@ export function renderOnceFrontends(options: HaproxyOptions, paths: HaproxyPaths
     renderFrontend(options, paths, 'once', body),
     // A call may be silent for as long as it is open.
     renderFrontend(options, paths, 'grpc', idle),
+    renderFrontend(options, paths, 'console', body),
   ].join('\n')
 }
 
 function renderFrontend(
   options: HaproxyOptions,
   paths: HaproxyPaths,
-  name: 'once' | 'grpc',
+  name: DialLane,
   silence: number,
 ): string {
   return `frontend ${name}
   bind ${laneBind(options, name)}
   log-format ${logFormat(options, paths, '-')}
   error-log-format ${logFormat(options, paths, '-')}
-  maxconn ${lanesOf(options)}
+  maxconn ${laneConnections(options, name)}
   timeout client ${silence}s
+  # A place is free once its answer is handed on, also while the visitor does not read it.
+  option httpclose
 ${renderSource()}
+${renderLaneBudget(options, name)}
   http-request set-var(txn.route) fc_pp_unique_id
   http-request set-var(txn.flags) var(txn.route),field(5,|)
   http-request set-var(txn.path) path
@@ -40,18 +45,18 @@ ${renderSource()}
   http-request set-var(txn.line) method,concat(" ",txn.path)
 ${renderStreamNote('', `unless { var(txn.flags) -m sub ${FLAGS.agent} }`)}
 ${renderLostAnswer()}
+${renderRefusal(paths, 'requests', 'too-many-requests', 'is_many')}
+${renderRefusal(paths, 'full', 'full', 'is_full')}
 ${renderSilence(paths)}
-  acl is_console var(txn.flags) -m sub ${FLAGS.console}
-  acl is_https var(txn.flags) -m sub ${FLAGS.https}
-${
-  name === 'grpc'
-    ? `  use_backend grpc_https if is_https
-  default_backend grpc_http`
-    : `  use_backend once_console if is_console
-  use_backend once_https if is_https
-  default_backend once_http`
-}
+${renderNext(name)}
 `
+}
+
+function renderNext(name: DialLane): string {
+  if (name === 'console') return '  default_backend once_console'
+  return `  acl is_https var(txn.flags) -m sub ${FLAGS.https}
+  use_backend ${name}_https if is_https
+  default_backend ${name}_http`
 }
 
 /** A request that has waited for a node in vain comes here again, when the node may be known to be down. */
@@ -90,8 +95,3 @@ export function renderCount(condition = ''): string {
 const SERVICE = 'var(txn.route),field(1,|)'
 export const NODE = 'var(txn.route),field(2,|)'
 export const UNIQUE_ID = `%[${SERVICE}]|%[${NODE}]|%[var(txn.member)]||%[var(txn.route),field(5,|)]|%[var(txn.asked)]`
-
-/** Requests on their way to a service that are not sent twice, at the same time. */
-export function lanesOf({ maxConnections }: HaproxyOptions): number {
-  return Math.ceil(maxConnections / 4)
-}

@@ -80,7 +80,9 @@ export function haproxyPaths(directory: string) {
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>
 
 /** A way from one part of HAProxy to the next, through a socket that only HAProxy reaches. */
-export type Lane = 'h1' | 'h2' | 'once' | 'grpc' | 'drain' | 'port' | 'own' | 'plain'
+export type Lane = 'h1' | 'h2' | DialLane | 'drain' | 'port' | 'own' | 'plain'
+/** Those that dial a service, or the server itself, for each request. */
+export type DialLane = 'once' | 'grpc' | 'console'
 
 /**
  * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { encode, type Field, FLAG, frame, PREFACE, statusOf, TYPE, takeFrame } from '../http2-wire.ts'
 
@@ -60,7 +61,9 @@ function ask(stream: number): Buffer[] {
 function open(from: string): Promise<void> {
   return new Promise((resolve) => {
     let rest: Buffer = Buffer.alloc(0)
-    const target = { port: 443, host: crowd.server, localAddress: from, servername: crowd.host }
+    // An address is no name of TLS.
+    const servername = isIP(crowd.host) ? '' : crowd.host
+    const target = { port: 443, host: crowd.server, localAddress: from, servername }
     const socket = connect({ ...target, rejectUnauthorized: false, ALPNProtocols: ['h2'] })
     socket.on('error', () => resolve())
     socket.on('close', () => {

@@ -1,0 +1,34 @@
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type BudgetLab, IPV4, NETWORK, startBudgetLab } from './budget-lab.ts'
+
+let budgets: BudgetLab
+
+beforeAll(async () => {
+  budgets = await startBudgetLab()
+})
+
+afterAll(async () => {
+  await budgets?.close()
+})
+
+describe.each([
+  ['one IPv4 address', IPV4],
+  ['one IPv6 /48', NETWORK],
+])('%s', (_, from) => {
+  test('that reads no answers takes neither the memory nor the console from others', async () => {
+    const before = budgets.memory()
+    const large = { host: budgets.lab.server.address, path: '/install/postern', window: 0 }
+    const attack = budgets.attack({ ...large, from, connections: 195, streams: 100 })
+    onTestFinished(() => attack.stop())
+    await until('all to be asked', () => attack.output().includes('asked'))
+    const page = `https://${budgets.lab.server.address}/install/postern`
+    for (const end = performance.now() + 3000; performance.now() < end; ) {
+      await budgets.othersAreServed()
+      expect((await visit(budgets.lab.site, page)).status).toBe(200)
+    }
+    // In kB: some 110 for each request of its budget. Without one it was 1,700,000.
+    expect(budgets.memory() - before).toBeLessThan(400_000)
+  })
+})
