@@ -7,10 +7,13 @@ export const MOST_MISSED = 10
 /** Tells the starter each second that this program's one thread still turns. Without a starter nothing happens. */
 export function startBeats(): void {
   if (!process.send) return
-  setInterval(() => {
+  const beat = () => {
     // A starter that has just died is heard of by `disconnect`.
     if (process.connected) process.send?.(BEAT, undefined, undefined, () => undefined)
-  }, BEAT_EVERY).unref()
+  }
+  // At once, since one that never beat is left alone.
+  beat()
+  setInterval(beat, BEAT_EVERY).unref()
 }
 
 export function isBeat(message: unknown): boolean {
