@@ -9,6 +9,7 @@ import { isAnswering, probePorts } from '../daemon/health.ts'
 import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
+import { watchSurroundings } from '../daemon/surroundings.ts'
 import { createTrust } from '../daemon/trust.ts'
 import { findEngineAddress } from '../discovery/engine.ts'
 import { createSources, type SourceSettings } from '../discovery/sources.ts'
@@ -26,6 +27,7 @@ import {
   writeLastGood,
 } from '../store.ts'
 import { createTunnel } from '../tunnel/tunnel.ts'
+import { endUserspaceTunnel } from '../tunnel/userspace.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
 import { parseWanted } from '../wanted.ts'
 import { type Context, defineCommand, requirePrivilege } from './command.ts'
@@ -105,12 +107,28 @@ async function runDaemon(
     for (const part of [daemon, sources]) part.hint()
   }
   const socket = openServerSocket(access, { onOpen: sources.sendAgain, onHint, random })
+  const onMoved = () => {
+    daemon.moved()
+    // What was open at the old address is dead.
+    socket.restart()
+  }
+  const watch = createWatch(credentials.interface, onMoved, log)
   try {
-    await runTogether([daemon, sources], context.signal)
+    await runTogether([daemon, sources, watch], context.signal)
   } finally {
     socket.close()
     roots.stop()
   }
+}
+
+function createWatch(tunnel: string, onMoved: () => void, log: Log) {
+  const onHung = async () => {
+    log('wireguard-go does not answer and is started anew')
+    endUserspaceTunnel(tunnel)
+    onMoved()
+  }
+  const options = { tunnel, onMoved, onHung }
+  return { run: (signal: AbortSignal) => watchSurroundings(options, signal) }
 }
 
 /** Until the signal, or until one of them fails: then the others end too. */

@@ -133,6 +133,11 @@ function createKeeper(options: DaemonOptions) {
 
   return {
     converge: () => converge().catch(failureOf),
+    /** Applies all of it at the next round, with the peer as new. */
+    renew(): void {
+      tunnel.renew()
+      applied = { ...applied, at: 0 }
+    },
     /** What could not be done although the tunnel is up, in words. */
     notes: () => notes,
     pauseLength(state: AgentState): number {
@@ -178,6 +183,7 @@ export function createDaemon(options: DaemonOptions) {
   const keeper = createKeeper(options)
   const publish = createReporter(options, keeper.notes)
   let wake: () => void = () => undefined
+  let isMoved = false
 
   async function round(): Promise<AgentState> {
     await configuration.readWhenDue()
@@ -189,6 +195,11 @@ export function createDaemon(options: DaemonOptions) {
   return {
     /** There is something new to say in the status. */
     wake: () => wake(),
+    /** This machine is in another network: a packet through the tunnel tells the server where. */
+    moved() {
+      isMoved = true
+      wake()
+    },
     /** The server says that something changed. */
     hint() {
       configuration.hint()
@@ -198,8 +209,11 @@ export function createDaemon(options: DaemonOptions) {
     async run(signal: AbortSignal): Promise<void> {
       signal.addEventListener('abort', () => wake())
       while (!signal.aborted) {
+        if (isMoved) keeper.renew()
+        isMoved = false
         const state = await round()
         if (signal.aborted) break
+        if (isMoved) continue
         // Nothing is awaited from here to the pause, so no hint is lost in between.
         const length = Math.min(configuration.dueIn(), keeper.pauseLength(state))
         const before = now()

@@ -25,6 +25,8 @@ export interface TunnelInput {
 export interface Tunnel {
   /** @returns what could not be done although the tunnel is up. @throws AgentError when it cannot come up. */
   apply(input: TunnelInput): Promise<string[]>
+  /** Gives WireGuard its peer again at the next `apply`: wireguard-go keeps to a source address that is gone. */
+  renew(): void
   remove(): Promise<void>
 }
 
@@ -74,6 +76,9 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
       const { allowedIps } = wanted.peer
       const routes = await applyRoutes(exec, { interface: name, allowedIps, families, outside })
       return [...closed, ...routes, ...(await applyNameServers(dns)), ...(await applyGateway(wanted))]
+    },
+    renew() {
+      peerText = ''
     },
     async remove() {
       await removeTunnel(exec, paths, name)
