@@ -227,3 +227,23 @@ it('a domain shows who came, and ends the sessions of a person', async () => {
   visit.expectNoComplaints()
   await visit.close()
 })
+
+it('a TCP service at a domain with sign-in is saved once a person trusts its program with the cookies', async () => {
+  const visit = await site.open('/nodes')
+  const { page } = visit
+  visit.forgive(/422|The form was not saved|Validation failed/)
+  await choose(page, 'Actions for office', 'Expose TCP')
+  const form = page.getByRole('dialog', { name: 'Expose TCP Service on Node' })
+  await form.getByLabel(label('Service Name')).fill('mqtt')
+  await form.getByLabel('Public Domain (Optional)').fill('app.example.com')
+  await page.keyboard.press('Tab')
+  await form.getByLabel('Enable SSL Termination').check()
+  await save(form)
+  await form.getByText(/browsers send its cookies to this port too/).waitFor()
+  await expect(form.getByLabel('Skip Domain Validation')).toHaveCount(0)
+  await visit.expectAccessible()
+  await form.getByLabel('Trust With Sign-In Cookies').check()
+  await save(form)
+  await form.waitFor({ state: 'hidden' })
+  await visit.close()
+})

@@ -74,6 +74,8 @@ export const TcpServiceForm = z
     /** TLS ends at the edge: with the domain's certificate, or without a domain the installation's own. */
     ssl: f.withDefault(z.boolean(), false),
     backendPort: f.withDefault(f.port, LIMITS.defaultTcpPort),
+    /** A person knows that the program will see the cookies of those who sign in at this domain. Asked once, not kept. */
+    confirmSharedCookies: z.optional(f.withDefault(z.boolean(), false)),
   })
   .check(
     z.refine((form) => !(form.ssl === true && form.proto === 'udp'), {

@@ -1,4 +1,5 @@
 import { endpoints } from '@postern/contract/console-endpoints'
+import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
 import type { Service, ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
@@ -95,7 +96,10 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   // The fields here are among those of every service form, which the generic cannot show.
   const control = form.control as unknown as Control<ServiceValues>
   // Only what the server found: a wrong spelling cannot be skipped.
-  const offersSkip = useSkipOffered(control, (error) => error.type === 'server')
+  const offersSkip = useSkipOffered(
+    control,
+    ({ type, message }) => type === 'server' && message !== MESSAGES.sharedCookies,
+  )
   const hostAllowed = canNameHost(node)
   const fixed = service?.source && fixedText(service.source, service.nodeName)
   const isFixed = Boolean(fixed)

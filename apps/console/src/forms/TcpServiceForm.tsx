@@ -1,9 +1,11 @@
 import { endpoints } from '@postern/contract/console-endpoints'
+import { MESSAGES } from '@postern/contract/messages'
 import { type TcpService, TcpServiceForm as TcpServiceSchema } from '@postern/contract/services'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { useConfig } from '../api/queries.ts'
 import { CheckboxField, NumberField, SelectField } from './bound-fields.tsx'
+import { useSkipOffered } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import { NEW_TCP_SERVICE, previewTcpRoute, schemaForNode, tcpServiceValues } from './service-values.ts'
 
@@ -26,6 +28,11 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
   })
   const { control } = form
   const values = useWatch({ control })
+  const offersTrust = useSkipOffered(
+    control,
+    ({ message }) => message === MESSAGES.sharedCookies,
+    'confirmSharedCookies',
+  )
   const followProtocol = (proto: string) => {
     // Each protocol has ports of its own.
     form.clearErrors('port')
@@ -53,13 +60,26 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
         />
       }
       publicOption={
-        <CheckboxField
-          control={control}
-          name="ssl"
-          label="Enable SSL Termination"
-          text={sslText(values)}
-          disabled={values.proto === 'udp'}
-        />
+        <>
+          {offersTrust && (
+            <CheckboxField
+              control={control}
+              name="confirmSharedCookies"
+              label="Trust With Sign-In Cookies"
+              text="Its program may see the cookies of people who sign in at this domain."
+              onCheckedChange={(checked) => {
+                if (checked) form.clearErrors('domain')
+              }}
+            />
+          )}
+          <CheckboxField
+            control={control}
+            name="ssl"
+            label="Enable SSL Termination"
+            text={sslText(values)}
+            disabled={values.proto === 'udp'}
+          />
+        </>
       }
       protocolField={
         <SelectField

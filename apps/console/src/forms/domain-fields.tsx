@@ -129,16 +129,17 @@ export function SkipValidationField<V extends FieldValues>({ control, onTicked }
 }
 
 /**
- * Whether Skip Domain Validation is shown: while `counts` says so of the domain's error, and while it is
+ * Whether a box about the domain, Skip Domain Validation for one, is shown: while `counts` says so of the domain's error, and while it is
  * ticked. It stays as long as the refused domain is in the field: leaving the field clears the error, and
  * the box must not vanish while the pointer moves to it.
  */
 export function useSkipOffered<V extends FieldValues>(
   control: Control<V>,
   counts: (error: FieldError) => boolean,
+  box = 'skipValidation',
 ): boolean {
-  // Both forms that may bring a new domain call these two fields so.
-  const [domainName, skipName] = ['domain', 'skipValidation'] as [Path<V>, Path<V>]
+  // All forms that have such a box call these fields so.
+  const [domainName, skipName] = ['domain', box] as [Path<V>, Path<V>]
   const [domain, skips] = useWatch({ control, name: [domainName, skipName] })
   const { errors } = useFormState({ control, name: domainName })
   const error: FieldError | undefined = get(errors, domainName)

@@ -115,7 +115,11 @@ describe('the values of the form of a TCP service', () => {
       created_at: '',
       updated_at: '',
     }
-    expect(TcpServiceForm.parse(tcpServiceValues(service))).toEqual({ ...form, skipValidation: false })
+    expect(TcpServiceForm.parse(tcpServiceValues(service))).toEqual({
+      ...form,
+      skipValidation: false,
+      confirmSharedCookies: false,
+    })
   })
 })
 

@@ -65,11 +65,13 @@ export const NEW_TCP_SERVICE = {
   proto: 'tcp',
   ssl: false,
   backendPort: LIMITS.defaultTcpPort,
+  confirmSharedCookies: false,
 } satisfies TcpServiceFormInput
 
 export function tcpServiceValues(service: TcpService) {
   const { port, proto, ssl } = service
-  return { ...serviceValues(service), port, proto, ssl } satisfies TcpServiceFormInput
+  const own = { port, proto, ssl, confirmSharedCookies: false }
+  return { ...serviceValues(service), ...own } satisfies TcpServiceFormInput
 }
 
 /** What a plain node can be a backend for, and where its program listens: the CLI leads to 127.0.0.1, a file does not. */

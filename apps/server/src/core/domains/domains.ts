@@ -22,7 +22,7 @@ import type { Patch, Readable } from '../patch.ts'
 import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
 import { findPointingProblem, type Here } from './domain-check.ts'
-import { findProviderProblem, readMembers, refuseRequired, writeMembers } from './members.ts'
+import { findProviderProblem, readMembers, refuseRequired, refuseShared, writeMembers } from './members.ts'
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
 
@@ -127,6 +127,7 @@ export async function updateDomain(
     const form = patch.onto(formOf(current), current.updated_at)
     refuseFindings({ invalid: findKindProblem(form), taken: [] })
     await refuseRequired(tx, id, form.authentication)
+    await refuseShared(tx, id, form.authentication && !current.authentication)
     await writeMembers(tx, id, form.authentication ? form.allowedEmails : [])
     const nodes = await keepDomain(tx, { id, domain: before.domain, revision })
     await changeKind(context, tx, current, { ...form, issued, revision })

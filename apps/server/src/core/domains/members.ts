@@ -43,6 +43,27 @@ export async function writeMembers(
       .execute()
 }
 
+/** @throws ConflictError that names the TCP services which would see the cookies of those who sign in */
+export async function refuseShared(db: Kysely<Database>, id: number, isSwitchedOn: boolean): Promise<void> {
+  if (!isSwitchedOn) return
+  const services = await db
+    .selectFrom('services')
+    .select('name')
+    .where('domain_id', '=', id)
+    .where('type', '=', 'tcp')
+    .where('ssl', '=', 1)
+    // Those of agents are withheld from then on, and keep nobody from it.
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('publications').select('key').whereRef('service_id', '=', 'services.id'))),
+    )
+    .orderBy('id')
+    .execute()
+  if (services.length === 0) return
+  const names = quoteNames(services.map(({ name }) => name))
+  const message = `Browsers would send the cookies of this sign-in to ${names} too. Give it another domain first.`
+  throw new ConflictError(message, [{ field: 'authentication', message }], 'in_use')
+}
+
 /** Why sign-in cannot be switched on, if it is. */
 export function findProviderProblem(
   { config }: Pick<Context, 'config'>,

@@ -40,13 +40,18 @@ async function findSignInProblem(
   db: Kysely<Database>,
   { domain, requireAuth }: Partial<HttpServiceForm>,
 ): Promise<FieldError[]> {
-  if (requireAuth !== true || !domain) return []
+  if (requireAuth !== true || !domain || (await hasSignIn(db, domain))) return []
+  return [{ field: 'requireAuth', message: MESSAGES.noAuthentication }]
+}
+
+/** True for a domain at which visitors can sign in. */
+export async function hasSignIn(db: Kysely<Database>, domain: string): Promise<boolean> {
   const row = await db
     .selectFrom('domains')
     .select('authentication')
     .where('domain', '=', domain)
     .executeTakeFirst()
-  return row?.authentication === 1 ? [] : [{ field: 'requireAuth', message: MESSAGES.noAuthentication }]
+  return row?.authentication === 1
 }
 
 /** The path under which visitors find the service: with a domain of its own, the root unless said otherwise. */

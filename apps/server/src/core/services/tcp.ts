@@ -1,9 +1,12 @@
+import type { FieldError } from '@postern/contract/errors'
+import { MESSAGES } from '@postern/contract/messages'
 import type { PortProto, TcpService, TcpServiceForm } from '@postern/contract/services'
 import { isServicePort, type Settings } from '@postern/contract/settings'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { type Database, flag } from '../../db/schema.ts'
 import type { Findings } from '../errors.ts'
+import { findConsoleDomain, hasSignIn } from './http.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
 import type { Parts, ServiceKind } from './save.ts'
 
@@ -12,12 +15,33 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   type: 'tcp',
   formOf: tcpFormOf,
   toRecord: toTcpService,
-  find: ({ context, db }, { proto, port }, before) =>
-    findPortProblems({ ...aroundOf(context, proto), db, proto, before }, port),
+  async find({ context, db }, form, before) {
+    const { proto, port } = form
+    const { invalid, taken } = await findPortProblems(
+      { ...aroundOf(context, proto), db, proto, before },
+      port,
+    )
+    return { invalid: [...invalid, ...(await findSharedCookies(context, db, form, before))], taken }
+  },
   async columnsOf({ context, db }, { proto, port, ssl }, before) {
     const found = port ?? (await findPort({ ...aroundOf(context, proto), db, proto, before }))
     return { proto, port: found ?? null, ssl: flag(ssl) }
   },
+}
+
+/** Browsers send what they keep for a host to all of its ports. A service that is there already goes on. */
+async function findSharedCookies(
+  { config }: Context,
+  db: Kysely<Database>,
+  { domain, ssl, confirmSharedCookies }: Partial<TcpServiceForm>,
+  before: ServiceRecordRow | undefined,
+): Promise<FieldError[]> {
+  if (!domain || ssl !== true || confirmSharedCookies) return []
+  if (before?.ssl === 1 && before.domain === domain) return []
+  const isConsoles = domain === config.publicHost || domain === (await findConsoleDomain(db))
+  return isConsoles || (await hasSignIn(db, domain))
+    ? [{ field: 'domain', message: MESSAGES.sharedCookies }]
+    : []
 }
 
 interface Around<P extends PortProto | undefined> {

@@ -1,0 +1,96 @@
+import { MESSAGES } from '@postern/contract/messages'
+import type { TcpServiceFormInput } from '@postern/contract/services'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const CONSOLE = 'ops.example.com'
+const SITE = 'app.example.com'
+const REFUSED = [{ field: 'domain', message: MESSAGES.sharedCookies }]
+
+let server: TestServer
+let client: Client
+const domains = new Map<string, number>()
+
+beforeAll(async () => {
+  server = await startTestServer({
+    settings: {
+      POSTERN_PUBLIC_HOST: 'console.example.com',
+      POSTERN_OIDC_ISSUER: 'https://id.example.com',
+      POSTERN_OIDC_CLIENT_ID: 'postern',
+      POSTERN_OIDC_CLIENT_SECRET: 'secret',
+    },
+  })
+  client = await server.signIn()
+  const add = async (domain: string, form = {}) => {
+    const answer = await client.post('/api/domains', { domain, skipValidation: true, ...form })
+    expect(answer.statusCode).toBe(201)
+    domains.set(domain, answer.json().id)
+  }
+  const list = { authentication: true, allowedEmails: ['ann@example.com'] }
+  await add(SITE, list)
+  await add('open.example.com')
+  await add('later.example.com')
+  await add(CONSOLE)
+  const [own] = (await client.get('/api/services/http')).json()
+  expect((await client.patch(`/api/services/1/http/${own.id}`, { domain: CONSOLE })).statusCode).toBe(200)
+})
+afterAll(() => server.close())
+
+let count = 0
+const form = (changes: Partial<TcpServiceFormInput>) => ({
+  name: `port ${++count}`,
+  backendHost: '127.0.0.1',
+  backendPort: 7000,
+  ssl: true,
+  skipValidation: true,
+  ...changes,
+})
+const create = (changes: Partial<TcpServiceFormInput>) => client.post('/api/services/1/tcp', form(changes))
+
+describe('a port whose TLS ends here', () => {
+  it.each([SITE, CONSOLE, 'APP.example.com.'])(
+    'at %s needs a person who knows that its program sees the cookies of sign-ins',
+    async (domain) => {
+      const refused = await create({ domain })
+      expect(refused.statusCode).toBe(422)
+      expect(refused.json().errors).toEqual(REFUSED)
+      const confirmed = await create({ domain, confirmSharedCookies: true })
+      expect(confirmed.statusCode).toBe(201)
+      expect(confirmed.json()).not.toHaveProperty('confirmSharedCookies')
+    },
+  )
+
+  it('needs nobody at other domains, nor where TLS passes', async () => {
+    expect((await create({ domain: 'open.example.com' })).statusCode).toBe(201)
+    expect((await create({ domain: 'new.example.com' })).statusCode).toBe(201)
+    expect((await create({ domain: SITE, ssl: false })).statusCode).toBe(201)
+    expect((await create({ domain: SITE, ssl: false, proto: 'udp' })).statusCode).toBe(201)
+  })
+
+  it('is asked about when it changes, and goes on otherwise', async () => {
+    const made = (await create({ domain: SITE, ssl: false })).json()
+    const url = `/api/services/1/tcp/${made.id}`
+    const refused = await client.patch(url, { ssl: true })
+    expect(refused.statusCode).toBe(422)
+    expect(refused.json().errors).toEqual(REFUSED)
+    expect((await client.patch(url, { ssl: true, confirmSharedCookies: true })).statusCode).toBe(200)
+    expect((await client.patch(url, { name: 'another' })).json()).toMatchObject({
+      name: 'another',
+      ssl: true,
+    })
+    expect((await client.patch(url, { domain: CONSOLE })).json().errors).toEqual(REFUSED)
+  })
+})
+
+it('sign-in is not switched on at a domain with such a port, which it names', async () => {
+  const made = (await create({ domain: 'later.example.com', name: 'mqtt' })).json()
+  const url = `/api/domains/${domains.get('later.example.com')}`
+  const change = { authentication: true, allowedEmails: ['ann@example.com'] }
+  const refused = await client.patch(url, change)
+  expect(refused.statusCode).toBe(409)
+  expect(refused.json().errors).toEqual([
+    { field: 'authentication', message: expect.stringContaining('“mqtt”') },
+  ])
+  expect((await client.patch(`/api/services/1/tcp/${made.id}`, { ssl: false })).statusCode).toBe(200)
+  expect((await client.patch(url, change)).statusCode).toBe(200)
+})
