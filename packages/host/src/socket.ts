@@ -27,7 +27,9 @@ export function askSocket(
     const chunks: Buffer[] = []
     let size = 0
     const socket = connect(path)
-    socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no answer in time')))
+    socket.setTimeout(timeoutMs, () =>
+      socket.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })),
+    )
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length

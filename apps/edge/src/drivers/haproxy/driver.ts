@@ -92,11 +92,11 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   }
 
   async function check(): Promise<PartState> {
-    const running = await haproxy.findOrEnd()
-    if (running) return health.answered(running)
-    const mark = await readMark(paths)
-    if (mark === undefined || !health.mayStart()) return health.state()
     try {
+      const running = await haproxy.findOrEnd()
+      if (running) return health.answered(running)
+      const mark = await readMark(paths)
+      if (mark === undefined || !health.mayStart()) return health.state()
       return health.succeeded(await startFromFiles(haproxy, paths, mark, undefined))
     } catch (error) {
       return health.failed(error)

@@ -30,7 +30,10 @@ export interface CertificateFiles {
 export interface CertificateStore {
   /** Writes the files that HAProxy starts from. Files no longer wanted stay until HAProxy has let go. */
   write(certificates: readonly EdgeCertificate[]): Promise<CertificateFiles>
-  /** Removes one that HAProxy refused, or restores its previous version. */
+  /**
+   * Removes one that HAProxy refused, or restores its previous version. Without the installation's own it could not
+   * start again, so that one stays, whatever HAProxy says.
+   */
   refuse(files: CertificateFiles, stored: StoredCertificate, reason: string): Promise<void>
   /** Removes the files that are not in use. */
   sweep(files: CertificateFiles): Promise<void>
@@ -99,7 +102,7 @@ export function createCertificateStore(paths: HaproxyPaths): CertificateStore {
       if (typeof replaced === 'string') {
         await put(path, replaced)
         files.standing.push(certificate)
-      } else await remove(path)
+      } else if (path !== paths.certificate(0)) await remove(path)
       await writeList(files)
     },
     async sweep(files) {

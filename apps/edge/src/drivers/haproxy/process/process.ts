@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Exec } from '@postern/host/exec'
 import { isRunning, kill } from '@postern/host/processes'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
-import type { HaproxySocket } from '../runtime/socket.ts'
+import { type HaproxySocket, HaproxySocketError } from '../runtime/socket.ts'
 import type { Leavers } from './leavers.ts'
+import { createLife } from './life.ts'
 import { haproxyArgv, readRights } from './rights.ts'
 import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 
@@ -19,7 +20,10 @@ export class HaproxyStartError extends Error {
 }
 
 export interface HaproxyProcess {
-  /** Ours, and answering. One of ours that does not answer is ended first: there is never a second. */
+  /**
+   * Ours, and answering. One of ours that hangs is ended first: there is never a second.
+   * @throws HaproxySocketError of one that works and has no time for us: its connections are worth more than our changes
+   */
   findOrEnd(): Promise<RunningHaproxy | undefined>
   /**
    * Starts one from the files; it outlives the edge.
@@ -38,8 +42,11 @@ export interface HaproxyProcess {
 
 /** How long one that runs may be silent before it is taken for stuck. */
 const PATIENCE = 3_000
+/** And one that works. */
+const LONG_PATIENCE = 60_000
 /** How long a process has to follow a signal. */
 const END_TIMEOUT = 1_000
+const BUSY = 'HAProxy is too busy to answer the edge; it still serves visitors'
 /** A thousand certificates take two seconds. */
 const START_TIMEOUT = 30_000
 
@@ -57,6 +64,7 @@ export function createHaproxyProcess(
   const draining = new Set<number>()
   // A previous edge process may have left some; later ones come from our own reloads only. Looking for them reads all of /proc.
   let mayHaveOthers = true
+  let silentSince: number | undefined
   /** @param running nobody ends it */
   const endAll = async (running?: number) => {
     await leavers.dismiss(running)
@@ -69,12 +77,19 @@ export function createHaproxyProcess(
   return {
     async findOrEnd() {
       const deadline = Date.now() + PATIENCE
+      const life = createLife()
       for (;;) {
-        const running = await findRunning(socket)
-        if (running) return running
+        const running = await findRunning(socket, paths.config)
+        if (running !== 'silent') silentSince = undefined
+        if (running && running !== 'silent') return running
+        silentSince ??= Date.now()
         const pids = (await listOwnProcesses(paths.config)).filter((pid) => !draining.has(pid))
         if (pids.length === 0) return undefined
-        if (Date.now() > deadline) return void (await endAll())
+        const isAlive = running === 'silent' && (await life.hasMoved(pids))
+        if (Date.now() > deadline) {
+          if (isAlive && Date.now() - silentSince < LONG_PATIENCE) throw new HaproxySocketError(BUSY, true)
+          return void (await endAll())
+        }
         await delay(50)
       }
     },
@@ -126,8 +141,8 @@ async function untilAnswering({ paths, socket, mark, parent, old }: Start): Prom
   const deadline = Date.now() + START_TIMEOUT
   while (Date.now() < deadline) {
     const isStarting = isRunning(parent)
-    const running = await findRunning(socket)
-    if (running && running.pid !== old?.pid && running.mark === mark) return running
+    const running = await findRunning(socket, paths.config)
+    if (running && running !== 'silent' && running.pid !== old?.pid && running.mark === mark) return running
     if (!isStarting) {
       const others = (await listOwnProcesses(paths.config)).filter((pid) => pid !== old?.pid)
       if (others.length === 0) break

@@ -21,15 +21,24 @@ export interface RunningHaproxy {
   mark: string
 }
 
-/** @returns undefined when nobody answers. */
-export async function findRunning(socket: HaproxySocket): Promise<RunningHaproxy | undefined> {
+/**
+ * A HAProxy that was taken over may name any process of the machine as its own, so the kernel is asked whether it is one
+ * of ours.
+ * @returns undefined when nobody answers, `silent` when somebody listens and says nothing
+ */
+export async function findRunning(
+  socket: HaproxySocket,
+  config: string,
+): Promise<RunningHaproxy | 'silent' | undefined> {
   const answer = await socket.send('show info').catch((error: unknown) => {
-    if (error instanceof HaproxySocketError) return undefined
+    if (error instanceof HaproxySocketError) return error
     throw error
   })
-  const field = (name: string) => answer && new RegExp(`^${name}: (.*)$`, 'm').exec(answer)?.[1]
-  const [pid, version, mark] = [field('Pid'), field('Version'), field('description')]
-  return pid && version ? { pid: Number(pid), version, mark: mark ?? '' } : undefined
+  if (typeof answer !== 'string') return answer.isSilence ? 'silent' : undefined
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(answer)?.[1]
+  const [pid, version, mark] = [Number(field('Pid')), field('Version'), field('description')]
+  if (!version || (await listOwnAmong([pid], config)).length === 0) return undefined
+  return { pid, version, mark: mark ?? '' }
 }
 
 /**

@@ -1,9 +1,15 @@
-import { messageOf } from '@postern/host/errors'
+import { codeOf, messageOf } from '@postern/host/errors'
 import { askSocket } from '@postern/host/socket'
 
 /** The runtime socket did not answer, or not in time. */
 export class HaproxySocketError extends Error {
   readonly code = 'haproxy_socket'
+  /** Somebody listens there, and has not answered. */
+  readonly isSilence: boolean
+  constructor(message: string, isSilence = false) {
+    super(message)
+    this.isSilence = isSilence
+  }
 }
 
 /** HAProxy's runtime socket. One connection a command, which HAProxy closes after its answer. */
@@ -34,7 +40,8 @@ async function ask(path: string, command: string): Promise<string> {
   if (Buffer.byteLength(command) > MAX_COMMAND)
     throw new HaproxySocketError('a command for HAProxy is too long')
   return await askSocket(path, `${command}\n`, LIMITS).catch((cause: unknown) => {
-    throw new HaproxySocketError(`HAProxy's socket: ${messageOf(cause)}`)
+    const isSilence = ['ETIMEDOUT', 'EAGAIN'].includes(String(codeOf(cause)))
+    throw new HaproxySocketError(`HAProxy's socket: ${messageOf(cause)}`, isSilence)
   })
 }
 
