@@ -120,6 +120,8 @@ it('an agent publishes 200 services without a look at those of others', async ()
     })
     expect(answer.json().services.every(({ state }: { state: string }) => state === 'published')).toBe(true)
   }
+  // The first one pays for the certificate of the domain.
+  await publish(set(80).slice(0, 1))
   // Measured: 200, 40 and 100 ms; with a look at all services for each it is seconds.
   expect(await costMs(() => publish(set(80)))).toBeLessThan(5 * 200)
   expect(await costMs(() => publish(set(80)))).toBeLessThan(5 * 40)

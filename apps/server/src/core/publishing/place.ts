@@ -14,7 +14,7 @@ import { insertService, writeService } from '../services/services.ts'
 import type { ServiceSurroundings } from '../services/surroundings.ts'
 import { type FreePorts, listFreePorts, tcp } from '../services/tcp.ts'
 import { findDomainFault, type NewDomain } from './domains.ts'
-import { isGiven, readGiven } from './given.ts'
+import { isGiven } from './given.ts'
 import { detachPublication, type Known } from './publications.ts'
 import { NO_TLS } from './rule.ts'
 import type { WantedService } from './wanted.ts'
@@ -29,6 +29,8 @@ export interface Work {
   around: ServiceSurroundings
   /** The domains that were unknown when the set came. */
   prepared: ReadonlyMap<string, NewDomain>
+  /** The domains that people gave to the agent of this node. */
+  given: readonly string[]
   /** Why services of this node may not have a domain; found once for each. */
   domainFaults: Map<string, Promise<string | undefined>>
   freePorts: Map<PortProto, Promise<FreePorts>>
@@ -101,11 +103,10 @@ function firstOfEach(errors: readonly FieldError[]): FieldError[] {
 }
 
 async function takeNamed(work: Work, form: ServiceForm): Promise<number | null> {
-  const { context, tx, revision, prepared, done } = work
+  const { context, tx, revision, prepared, given, done } = work
   const fresh = prepared.get(form.domain ?? '')
-  const given = form.domain !== null && isGiven(form.domain, await readGiven(tx, work.node.id))
   // Nobody looked where DNS leads for one that a person gave.
-  const named = { ...form, skipValidation: given }
+  const named = { ...form, skipValidation: form.domain !== null && isGiven(form.domain, given) }
   const issued = fresh && 'issued' in fresh ? fresh.issued : null
   const { id, made } = await takeDomain(context, tx, named, { issued, revision })
   for (const domain_id of made) await tx.insertInto('published_domains').values({ domain_id }).execute()

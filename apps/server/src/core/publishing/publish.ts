@@ -16,6 +16,7 @@ import { toService } from '../services/records.ts'
 import { getServiceNode } from '../services/services.ts'
 import { readSurroundings } from '../services/surroundings.ts'
 import { prepareDomains } from './domains.ts'
+import { readGiven } from './given.ts'
 import type { Done, Work } from './place.ts'
 import { type Known, readPublications, releaseDomains } from './publications.ts'
 import { settle } from './settle.ts'
@@ -47,7 +48,8 @@ export async function publishServices(
     const around = await readSurroundings(context, tx, node)
     const done: Done = { placed: [], removed: [], left: new Set(), made: [] }
     const fresh = { domainFaults: new Map(), freePorts: new Map(), done }
-    const work: Work = { context, tx, revision, node, source, around, prepared, ...fresh }
+    const given = await readGiven(tx, nodeId)
+    const work: Work = { context, tx, revision, node, source, around, prepared, given, ...fresh }
     const refused = await settle(work, wanted, await readPublications(tx, nodeId, source))
     const released = await releaseDomains(tx, done.left)
     const known = await readPublications(tx, nodeId, source)
