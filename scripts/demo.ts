@@ -20,7 +20,6 @@ import { runInstallation } from './lib/run-installation.ts'
 const DATA_DIR = '/var/lib/postern-demo'
 const SITE_DIR = join(DATA_DIR, 'site')
 const DOMAINS = { metrics: 'metrics.demo.example', mqtt: 'mqtt.demo.example' }
-const BROKER_DOMAIN = 'broker.demo.example'
 /** Of the installation, for programs that visit it. */
 const AUTHORITY = join(DATA_DIR, 'ca.crt')
 const NODE = join(ROOT, 'node_modules/.bin/node')
@@ -92,10 +91,8 @@ async function present(settings: Environment, password: string, isOnce: boolean)
   }
   const broker = await api.publishPort(node.id, {
     name: 'broker',
-    domain: BROKER_DOMAIN,
     ssl: true,
     backendPort: PORTS.broker,
-    skipValidation: true,
   })
   const names = await api.publishPort(node.id, { name: 'names', proto: 'udp', backendPort: PORTS.names })
   for (const service of [broker, names]) await api.untilLive(service)
@@ -103,7 +100,7 @@ async function present(settings: Environment, password: string, isOnce: boolean)
   const visits = listVisits({
     httpsPort: Number(settings.POSTERN_HTTPS_PORT),
     domains: DOMAINS,
-    broker: { port: broker.port, authority: AUTHORITY },
+    broker: { host: HERE, port: broker.port, authority: AUTHORITY },
     names: { host: HERE, port: names.port, known: KNOWN_NAME },
   })
   const faults = await check(visits)

@@ -13,8 +13,8 @@ export interface Visit {
 export interface Published {
   httpsPort: number
   domains: { metrics: string; mqtt: string }
-  /** TLS with a certificate of the authority in the file. */
-  broker: { port: number; authority: string }
+  /** TLS with the installation's certificate, of the authority in the file. */
+  broker: { host: string; port: number; authority: string }
   names: { host: string; port: number; known: { name: string; address: string } }
 }
 
@@ -41,7 +41,7 @@ export function listVisits({ httpsPort, domains, broker, names }: Published): Vi
       title: 'a message to mosquitto over TLS, which ends at the server (CONNACK 0)',
       program: 'mosquitto_pub',
       args: [
-        ...['-d', '-h', '127.0.0.1', '-p', String(broker.port), '--cafile', broker.authority, '--insecure'],
+        ...['-d', '-h', broker.host, '-p', String(broker.port), '--cafile', broker.authority],
         ...['-t', 'demo', '-m', 'hello'],
       ],
       expected: /CONNACK \(0\)/,
