@@ -16,6 +16,9 @@ const LEAST_PER_SOURCE = 400
 /** Requests and bodies above the budget that are still told so by a page, before their connection is closed. */
 export const TOLD_REQUESTS = 20
 
+/** In HAProxy's tables, one for the sources and one for their networks. */
+const [SOURCE, NETWORK] = ['src,ipmask(32,64)', 'src,ipmask(32,48)']
+
 /** Requests that go to services without a lane: each takes one open file more than its connection. */
 export function requestBudget({ maxConnections, connectionsPerSource }: HaproxyOptions): Budget {
   const all = Math.floor(maxConnections * SERVICES_SHARE)
@@ -50,23 +53,31 @@ export function laneConnections(options: HaproxyOptions, lane: DialLane): number
   return laneBudget(options, lane).all + TOLD_REQUESTS
 }
 
-/** Counts a lane's connections, each of which is one request. */
+/**
+ * Counts a lane's connections, each of which is one request. As with the requests of HTTP/2 there is one counter for it:
+ * the others say whose stream it is and whether its answer was lost.
+ */
 export function renderLaneBudget(options: HaproxyOptions, lane: DialLane): string {
   const { all, source, network, crowded } = laneBudget(options, lane)
   const isCrowded = `{ fe_conn gt ${Math.floor(all / 2)} }`
+  const ofSource = (limit: number) => `{ ${SOURCE},table_conn_cur(${lane}_sources) gt ${halfOf(limit)} }`
+  const ofNetwork = (limit: number) => `{ ${NETWORK},table_conn_cur(${lane}_networks) gt ${halfOf(limit)} }`
   const over = [
-    `{ sc0_conn_cur gt ${source} }`,
-    `{ sc1_conn_cur gt ${network} }`,
-    `${isCrowded} { sc0_conn_cur gt ${crowded.source} }`,
-    `${isCrowded} { sc1_conn_cur gt ${crowded.network} }`,
+    ofSource(source),
+    ofNetwork(network),
+    `${isCrowded} ${ofSource(crowded.source)}`,
+    `${isCrowded} ${ofNetwork(crowded.network)}`,
   ].join(' or ')
-  return `  tcp-request session track-sc0 ${SOURCE} table ${lane}_sources
-  tcp-request session track-sc1 ${NETWORK} table ${lane}_networks
+  return `  tcp-request session track-sc0 ${SOURCE} table ${lane}_sources if { rand(2) 0 }
+  tcp-request session track-sc0 ${NETWORK} table ${lane}_networks
   tcp-request session set-var(sess.many) bool(true) if ${over}
   tcp-request session set-var(sess.full) bool(true) if { fe_conn gt ${all} }
   acl is_many var(sess.many) -m found
   acl is_full var(sess.full) -m found`
 }
+
+/** What a table of two holds of a number; a single request is never too many. */
+const halfOf = (limit: number) => Math.max(2, Math.ceil(limit / 2))
 
 /** Open files of requests beyond those that HAProxy counts for their connections. */
 export function requestFiles(options: HaproxyOptions): number {
@@ -80,9 +91,6 @@ const DIAL_LANES: readonly DialLane[] = ['once', 'grpc', 'console']
 export function allLaneConnections(options: HaproxyOptions): number {
   return DIAL_LANES.reduce((sum, lane) => sum + laneConnections(options, lane), 0)
 }
-
-/** In HAProxy's tables, one for the sources and one for their networks. */
-const [SOURCE, NETWORK] = ['src,ipmask(32,64)', 'src,ipmask(32,48)']
 
 /**
  * Counts the requests of HTTP/2, of which one connection carries a hundred; over HTTP/1.1 it carries one. 2.6 counts a
