@@ -13,7 +13,8 @@ process.on('message', (steps) => {
   process.send?.('counting')
 })
 
-const LOOKS = /^(show|list|-j|-s|-o|-L|-E)\b/
+/** Also the end of an empty input, and a question over HTTP or to WireGuard. */
+const LOOKS = /^(show|list|-j|-s|-o|-L|-E|get=1|GET)\b|^$/
 
 function countCalls(of: object, name: string, isLook: (...args: unknown[]) => boolean): void {
   const original = Reflect.get(of, name)
