@@ -382,4 +382,28 @@ describe('of many thousands', () => {
     expect(probes - before).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(64)
   })
+
+  test('one that a person saves does not wait behind them', async () => {
+    let probes = 0
+    watch.close()
+    watch = createBackendWatch({
+      now: () => Date.now() + later,
+      send: (_, backends) => {
+        for (const { service, trouble } of backends) told.set(service, trouble)
+        return true
+      },
+      async probe({ port }) {
+        probes++
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return port === 80 ? 'refused' : null
+      },
+    })
+    watch.setNodeStates(new Map([[2, 'up']]))
+    const many = Array.from({ length: 20_000 }, (_, i) => route(i + 1, 80))
+    watch.setRoutes(inSections(many))
+    await until('the first probes', () => probes > 40)
+    watch.setRoutes(inSections([...many, route(20_001, 81)]))
+    await trouble(20_001, null)
+    expect(probes).toBeLessThan(2000)
+  })
 })

@@ -49,8 +49,9 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
   const watched = new Map<number, WatchedBackend>()
   /** Those of `watched` with which something is wrong, or was a moment ago. */
   const suspects = new Set<number>()
-  /** Those that are to be checked as soon as there is room. */
+  /** Those that are to be checked as soon as there is room; a person waits for those that came a few at a time. */
   const queue = new Set<number>()
+  const urgent = new Set<number>()
   let routes: RouteSections = new Map()
   let nodes: ReadonlyMap<number, 'up' | 'down'> = new Map()
   let timer: NodeJS.Timeout | undefined
@@ -120,17 +121,17 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
       else check(service, backend, 'again')
     }
   }
-  const lookAtQueue = () => {
-    let left = Math.min(queue.size, FIRST_CHECKS.seen)
+  const lookAtQueue = (waiting: Set<number>) => {
+    let left = Math.min(waiting.size, FIRST_CHECKS.seen)
     let started = 0
-    for (const service of queue) {
+    for (const service of waiting) {
       if (left-- <= 0 || started >= FIRST_CHECKS.started || slots.isFull()) return
-      queue.delete(service)
+      waiting.delete(service)
       const backend = watched.get(service)
       // One whose node is away is queued again when the node comes back.
       if (!backend || !isUp(backend)) continue
       if (!backend.isProbed && check(service, backend, 'first')) started++
-      else queue.add(service)
+      else waiting.add(service)
     }
   }
   /** Looks at some of those that nobody has visited for a while, and next time at the following ones. */
@@ -152,7 +153,8 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
   const look = () => {
     timer = undefined
     const time = now()
-    lookAtQueue()
+    lookAtQueue(urgent)
+    lookAtQueue(queue)
     lookAtSuspects(time)
     if (time - lastIdleLook >= LOOK_EVERY.idle) {
       lastIdleLook = time
@@ -162,15 +164,20 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
   }
   /** Sees to it that the next look comes, and soon when there is something to do. */
   const wake = () => {
-    const isBusy = suspects.size + queue.size > 0
+    const isBusy = suspects.size + queue.size + urgent.size > 0
     if (watched.size === 0 || (timer && (isBusyTimer || !isBusy))) return
     clearTimeout(timer)
     isBusyTimer = isBusy
     timer = setTimeout(look, isBusy ? LOOK_EVERY.busy : LOOK_EVERY.idle)
   }
 
+  const queueChanged = (changed: readonly number[]) => {
+    const waiting = changed.length <= FIRST_CHECKS.started ? urgent : queue
+    for (const service of changed) waiting.add(service)
+  }
+
   /** @returns whether the server has to be told before it calls the route applied */
-  const setRoute = (service: number, route: ResolvedRoute | undefined): boolean => {
+  const setRoute = (service: number, route: ResolvedRoute | undefined, changed: number[]): boolean => {
     const before = watched.get(service)
     if (before && before.route === route) return false
     const backend = watchBackend(route)
@@ -178,7 +185,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
       if (watched.delete(service)) reporter.report(service)
       return false
     }
-    queue.add(service)
+    changed.push(service)
     if (before && isSameBackend(before, backend)) {
       before.route = backend.route
       before.target = backend.target
@@ -189,10 +196,14 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     reporter.report(service)
     return true
   }
-  const setSection = (before: readonly ResolvedRoute[], next: readonly ResolvedRoute[]): boolean => {
+  const setSection = (
+    before: readonly ResolvedRoute[],
+    next: readonly ResolvedRoute[],
+    changed: number[],
+  ): boolean => {
     const there = new Set(next.map(({ id }) => id))
-    for (const { id } of before) if (!there.has(id)) setRoute(id, undefined)
-    return next.map((route) => setRoute(route.id, route)).includes(true)
+    for (const { id } of before) if (!there.has(id)) setRoute(id, undefined, changed)
+    return next.map((route) => setRoute(route.id, route, changed)).includes(true)
   }
 
   return {
@@ -211,11 +222,13 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     },
     setRoutes(next) {
       let isNew = false
+      const changed: number[] = []
       for (const [name, section] of next) {
         const before = routes.get(name) ?? []
-        if (before !== section && setSection(before, section)) isNew = true
+        if (before !== section && setSection(before, section, changed)) isNew = true
       }
-      for (const [name, section] of routes) if (!next.has(name)) setSection(section, [])
+      for (const [name, section] of routes) if (!next.has(name)) setSection(section, [], changed)
+      queueChanged(changed)
       routes = next
       if (isNew) reporter.flush()
       wake()

@@ -1,7 +1,7 @@
 /** More wait for their turn: with thousands that give no answer, each waits longer, but a new service does not. */
 const AT_ONCE = { first: 64, again: 48 }
-/** Of one node, so that the silent hosts of one gateway do not hold up all others. */
-const AT_ONCE_PER_NODE = 16
+/** Of one node, so that the silent hosts of one gateway do not hold up all others, nor what is new there. */
+const AT_ONCE_PER_NODE = { first: 16, again: 12 }
 
 /** How many probes are under way, altogether and of each node. */
 export interface ProbeSlots {
@@ -17,7 +17,7 @@ export function createProbeSlots(): ProbeSlots {
   return {
     take(node, kind) {
       const ofNode = byNode.get(node) ?? 0
-      if (taken >= AT_ONCE[kind] || ofNode >= AT_ONCE_PER_NODE) return false
+      if (taken >= AT_ONCE[kind] || ofNode >= AT_ONCE_PER_NODE[kind]) return false
       taken++
       byNode.set(node, ofNode + 1)
       return true
