@@ -91,7 +91,8 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await page.goBack()
   await link('row-one').waitFor()
 
-  // Who selects text reads, and wants to stay.
+  // Who selects text reads, and wants to stay. To hover waits until the row stands still.
+  await address.hover()
   const box = await address.boundingBox()
   if (!box) throw new Error('The address is not on the screen')
   await page.mouse.move(box.x + 1, box.y + box.height / 2)

@@ -60,7 +60,7 @@ it('of an HTTP service: what the other one saved is not undone', async () => {
   await site.api.call('PATCH', path, { allowedIps: ['203.0.113.7'] })
   await form.getByLabel(label('Backend Port')).fill('9999')
   await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByRole('alert').getByText('beside those changes: save again').waitFor()
+  await form.getByRole('alert').getByText('Your edits are kept alongside theirs').waitFor()
   await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveValue('203.0.113.7')
   await expect(form.getByLabel(label('Backend Port'))).toHaveValue('9999')
   await form.getByRole('button', { name: 'Save' }).click()
