@@ -82,8 +82,9 @@ async function startUpstream(lab: Lab, { dataDir }: Installation): Promise<void>
 async function publishAndWait({ api }: Installation, nodeId: number, path: string): Promise<void> {
   const form = { name: path, domain: DOMAIN, pathLocation: path, backendPort: UPSTREAM_PORT }
   const service = await api.publish(nodeId, form)
+  // The edge looks at thousands of new backends first, 160 a second of one node.
   await until(`${path} to be live`, async () => (await api.getService(service)).state.phase === 'live', {
-    timeoutMs: 60_000,
+    timeoutMs: 240_000,
   })
 }
 

@@ -17,7 +17,7 @@ afterAll(() => rmSync(out, { recursive: true, force: true }))
 /** Runs the short bench. @returns the names of the figures that are over five times their limit */
 async function listFarOver(): Promise<string[]> {
   const { code, stdout, stderr } = await run([process.execPath, MAIN, '--short', `--out=${out}`], {
-    timeoutMs: 600_000,
+    timeoutMs: 1_200_000,
   })
   expect([0, 1], stderr || stdout).toContain(code)
   const { figures } = Report.parse(JSON.parse(readFileSync(join(out, 'short.json'), 'utf8')))
@@ -27,7 +27,7 @@ async function listFarOver(): Promise<string[]> {
   return figures.flatMap(({ name, ratio, limit }) => (ratio > PATIENCE * limit ? [name] : []))
 }
 
-it('the short bench stays within five times each limit', { timeout: 1_300_000 }, async () => {
+it('the short bench stays within five times each limit', { timeout: 2_500_000 }, async () => {
   const first = await listFarOver()
   // A machine that was busy at one moment is not at the same one again.
   const again = first.length > 0 ? await listFarOver() : []
