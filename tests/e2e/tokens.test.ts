@@ -1,3 +1,4 @@
+import type { AgentConfig } from '@postern/contract/agent'
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { CreatedPat, Pat } from '@postern/contract/pats'
 import { callApi } from '@postern/testkit/api'
@@ -341,6 +342,38 @@ describe('revoking and deleting', () => {
     expect((await ask(token)).status).toBe(403)
     await page.getByRole('button', { name: 'Actions for token lost' }).click()
     expect(await menuItems(page)).toEqual(['Delete'])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('offers to forget the key that came by it, ticked, and for no other token', async () => {
+    const node = await createNode('site')
+    const publicKey = Buffer.alloc(32, 31).toString('base64')
+    await callApi(site.paths.serverSocket, node.token, 'PUT', '/api/agent/key', { publicKey })
+    const { token } = await add(node, 'second')
+    const keyOf = async () => {
+      const { json } = await callApi(site.paths.serverSocket, token, 'GET', '/api/agent/config')
+      return (json as AgentConfig).publicKey
+    }
+    const visit = await open(node)
+    const { page } = visit
+    const box = page.getByRole('checkbox', { name: "Forget the node's key too" })
+    await choose(page, 'Actions for token second', 'Revoke')
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).waitFor()
+    await expect(box).toHaveCount(0)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await choose(page, 'Actions for token default', 'Revoke')
+    await expect(box).toBeChecked()
+    await visit.expectAccessible()
+    await box.uncheck()
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).click()
+    await expect(rowOf(page, 'default')).toContainText('Revoked')
+    expect(await keyOf()).toBe(publicKey)
+    await choose(page, 'Actions for token default', 'Delete')
+    await expect(box).toBeChecked()
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await rowOf(page, 'default').waitFor({ state: 'detached' })
+    expect(await keyOf()).toBeNull()
     visit.expectNoComplaints()
     await visit.close()
   })

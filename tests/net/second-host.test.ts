@@ -62,12 +62,13 @@ it('runs nothing of a script that is not the one of the console', async () => {
   expect(readFileSync(`${home}/postern`).equals(before)).toBe(true)
 })
 
-it('is told when its token was revoked, and goes on with another', async () => {
+it('is told when its token was revoked, leaves the tunnel when its key is forgotten, and goes on with another', async () => {
   const { api } = installation
   const nodes = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
   const pats = `/api/nodes/${nodes[0]?.id}/pats`
   const [token] = (await api.call('GET', pats)).json as Pat[]
-  await api.call('PATCH', `${pats}/${token?.id}/revoke`)
+  await api.call('PATCH', `${pats}/${token?.id}/revoke?forgetKey=true`)
+  await until('visitors to reach it no more', async () => (await statusOf()) === 503)
   const status = await until('the agent to know', async () => {
     const outcome = await onSecondHost(`${home}/postern status --config-dir ${home}/etc`)
     return outcome.code === 7 ? outcome : undefined
@@ -80,7 +81,10 @@ it('is told when its token was revoked, and goes on with another', async () => {
     `echo ${fresh} | ${home}/postern connect --token - --no-service --config-dir ${home}/etc`,
   )
   expect(connected).toMatchObject({ code: 0, stderr: '' })
+  await until('visitors to reach it again', async () => (await statusOf()) === 200)
 })
+
+const statusOf = async () => (await visit(lab.visitor, 'https://second.example.com/metrics')).status
 
 function lineOfReadme(start: string): string {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')

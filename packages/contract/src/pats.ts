@@ -16,10 +16,16 @@ export const Pat = z.object({
   name: z.string(),
   expireAt: z.nullable(f.time),
   revoked: z.boolean(),
+  /** Whether the agent registered the key that the node has by this token. */
+  broughtKey: z.boolean(),
   created_at: f.time,
   updated_at: f.time,
 })
 export type Pat = z.infer<typeof Pat>
+
+/** When a token ends, the key of the node that came by it may go, too: the peer leaves the tunnel. */
+export const PatEnd = z.strictObject({ forgetKey: z.optional(z.literal('true')) })
+export type PatEnd = z.infer<typeof PatEnd>
 
 /** The answer to a creation: the token and, this one time, its value. */
 export const CreatedPat = z.extend(Pat, { token: z.string() })

@@ -4,7 +4,8 @@ import { toast } from '../ui/Toasts.tsx'
 
 interface ConfirmedAction {
   question: ConfirmOptions
-  act: () => Promise<unknown>
+  /** @param isChosen whether the question's box is ticked, if it has one */
+  act: (isChosen: boolean) => Promise<unknown>
   /** What the toast says when it was done. */
   done: string
   /** Afterwards, done or not: a refusal may mean that something has changed. */
@@ -13,8 +14,8 @@ interface ConfirmedAction {
 
 /** Asks; the dialog stays, busy, until the action and the refresh are done. Says whether it was done. */
 export function ask({ question, act, done, refresh }: ConfirmedAction): Promise<boolean> {
-  const run = async () => {
-    const isDone = await attempt(act)
+  const run = async (isChosen: boolean) => {
+    const isDone = await attempt(() => act(isChosen))
     if (isDone) toast.success(done)
     await refresh()
     return isDone

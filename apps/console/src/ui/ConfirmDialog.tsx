@@ -2,6 +2,7 @@ import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from './Button.tsx'
+import { Checkbox } from './Checkbox.tsx'
 import type { ConfirmRequest } from './confirm.ts'
 import './Dialog.css'
 import './ConfirmDialog.css'
@@ -14,6 +15,7 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   const {
     title,
     description,
+    choice,
     variant = 'info',
     cancelButtonText = 'Cancel',
     acceptButtonText = 'Accept',
@@ -22,10 +24,12 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   const cancel = useRef<HTMLButtonElement>(null)
   const accept = useRef<HTMLButtonElement>(null)
   const [running, setRunning] = useState<ConfirmRequest>()
+  const [cleared, setCleared] = useState<ConfirmRequest>()
   const busy = running === request
+  const isChosen = choice !== undefined && cleared !== request
   const run = async () => {
     setRunning(request)
-    request.answer(request.run ? await request.run() : true)
+    request.answer(request.run ? await request.run(isChosen) : true)
   }
   useEffect(() => keepFocus, [])
   return (
@@ -44,6 +48,14 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
               <div>
                 <AlertDialog.Title className="confirm-title">{title}</AlertDialog.Title>
                 <AlertDialog.Description>{description}</AlertDialog.Description>
+                {choice && (
+                  <Checkbox
+                    {...choice}
+                    checked={isChosen}
+                    disabled={busy}
+                    onCheckedChange={(checked) => setCleared(checked ? undefined : request)}
+                  />
+                )}
               </div>
             </div>
             <footer className="dlg-foot">

@@ -9,8 +9,13 @@ export interface ConfirmOptions {
   icon?: LucideIcon
   cancelButtonText?: string
   acceptButtonText?: string
-  /** What accepting does: the question stays, busy, until it answers whether it was done. Never rejects. */
-  run?: () => Promise<boolean>
+  /** A box below the description, ticked at first. */
+  choice?: { label: string; text: string }
+  /**
+   * What accepting does: the question stays, busy, until it answers whether it was done. Never rejects.
+   * @param isChosen whether the box is ticked, if there is one
+   */
+  run?: (isChosen: boolean) => Promise<boolean>
 }
 
 export interface ConfirmRequest extends ConfirmOptions {

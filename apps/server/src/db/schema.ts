@@ -74,6 +74,8 @@ interface NodesTable {
   public_key: string | null
   /** Only for a node that uses the downloaded file. */
   private_key: Sealed | null
+  /** By which the agent registered the key; null for a key that the server made, and where it is not known. */
+  key_token_id: Generated<number | null>
   /** Null for the local node only. */
   preshared_key: Sealed | null
   created_at: Fixed<Time>

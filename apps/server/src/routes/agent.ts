@@ -16,7 +16,7 @@ const MAX_SOCKETS = 4
 export function agentRoutes(app: FastifyInstance): void {
   route(app, endpoints.agentConfig, ({ context, caller }) => getAgentConfig(context, caller.nodeId))
   route(app, endpoints.registerKey, async ({ context, actor, caller, body }) => {
-    await registerNodeKey(context, actor, caller.nodeId, body.publicKey)
+    await registerNodeKey(context, actor, caller, body.publicKey)
     return await getAgentConfig(context, caller.nodeId)
   })
   route(app, endpoints.publishServices, ({ context, caller, body }) =>

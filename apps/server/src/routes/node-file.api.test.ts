@@ -62,12 +62,14 @@ test('a file download makes no open form stale', async () => {
   expect((await client.patch('/api/nodes/2', { name: 'b', updated_at })).statusCode).toBe(200)
 })
 
+const tokenOf = (nodeId: number) => ({ nodeId, tokenId: nodeId })
+
 test('an agent that registers its own key erases the stored one; then there is no file', async () => {
   await client.post('/api/nodes', { name: 'a' })
   await client.get('/api/nodes/2/download')
   expect((await rowOf(2)).private_key).not.toBeNull()
   const publicKey = newKey()
-  await registerNodeKey(server.context, 'node 2', 2, publicKey)
+  await registerNodeKey(server.context, 'node 2', tokenOf(2), publicKey)
   expect(await rowOf(2)).toMatchObject({ public_key: publicKey, private_key: null })
   const answer = await client.get('/api/nodes/2/download')
   expect(answer.statusCode).toBe(409)
@@ -77,7 +79,7 @@ test('an agent that registers its own key erases the stored one; then there is n
 
 test('asked to replace the key of an agent, the file has a new one, which the edge gets; it is kept from then on', async () => {
   await client.post('/api/nodes', { name: 'a' })
-  await registerNodeKey(server.context, 'node 2', 2, newKey())
+  await registerNodeKey(server.context, 'node 2', tokenOf(2), newKey())
   const before = (await rowOf(2)).revision
   const answer = await client.get('/api/nodes/2/download?replace=true')
   expect(answer.statusCode).toBe(200)
@@ -93,11 +95,13 @@ test('one key cannot be at two ends of the tunnel', async () => {
   await client.post('/api/nodes', { name: 'a' })
   await client.post('/api/nodes', { name: 'b' })
   const publicKey = newKey()
-  await registerNodeKey(server.context, 'node 2', 2, publicKey)
-  const again = registerNodeKey(server.context, 'node 2', 2, publicKey)
+  await registerNodeKey(server.context, 'node 2', tokenOf(2), publicKey)
+  const again = registerNodeKey(server.context, 'node 2', tokenOf(2), publicKey)
   await expect(again).resolves.toBeUndefined()
   for (const taken of [publicKey, server.context.tunnel.publicKey])
-    await expect(registerNodeKey(server.context, 'node 3', 3, taken)).rejects.toThrow('The key is taken')
+    await expect(registerNodeKey(server.context, 'node 3', tokenOf(3), taken)).rejects.toThrow(
+      'The key is taken',
+    )
 })
 
 test('a node says that it uses the file, until its agent registers a key of its own', async () => {
@@ -106,6 +110,6 @@ test('a node says that it uses the file, until its agent registers a key of its 
   expect(await usesFile()).toBe(false)
   await client.get('/api/nodes/2/download')
   expect(await usesFile()).toBe(true)
-  await registerNodeKey(server.context, 'agent', 2, newKey())
+  await registerNodeKey(server.context, 'agent', tokenOf(2), newKey())
   expect(await usesFile()).toBe(false)
 })

@@ -44,6 +44,7 @@ describe('a new token', () => {
       name: 'laptop',
       expireAt: null,
       revoked: false,
+      broughtKey: false,
       created_at: expect.any(String),
       updated_at: pat.created_at,
     })
@@ -161,6 +162,44 @@ describe('revoking and deleting', () => {
       ['kept', false],
       ['default', false],
     ])
+  })
+
+  it('forgets the key that came by it, when asked, and no other', async () => {
+    const node = await createNode('taken')
+    const stolen = await create(node, { name: 'stolen' })
+    const register = (token: string, fill: number) =>
+      server.call({
+        method: 'PUT',
+        url: '/api/agent/key',
+        headers: bearer(token),
+        payload: { publicKey: Buffer.alloc(32, fill).toString('base64') },
+      })
+    const keyOf = async () => (await ask(node.token)).json().publicKey
+    const broughtBy = async () =>
+      (await list(node)).filter(({ broughtKey }) => broughtKey).map(({ name }) => name)
+    await register(node.token, 21)
+    expect(await broughtBy()).toEqual(['default'])
+    await register(stolen.token, 22)
+    expect(await broughtBy()).toEqual(['stolen'])
+    const other = await create(node, { name: 'other' })
+    await client.delete(`${pats(node)}/${other.id}?forgetKey=true`)
+    await client.patch(`${pats(node)}/${stolen.id}/revoke`)
+    expect(await keyOf()).toBe(Buffer.alloc(32, 22).toString('base64'))
+    expect((await client.patch(`${pats(node)}/${stolen.id}/revoke?forgetKey=true`)).json()).toMatchObject({
+      revoked: true,
+      broughtKey: false,
+    })
+    expect(await keyOf()).toBeNull()
+    await register(node.token, 21)
+    const id = (await list(node)).find(({ name }) => name === 'default')?.id
+    await client.delete(`${pats(node)}/${id}?forgetKey=true`)
+    expect((await client.get(`/api/nodes/${node.id}`)).json()).toMatchObject({ id: node.id })
+    const row = await server.context.db
+      .selectFrom('nodes')
+      .selectAll()
+      .where('id', '=', node.id)
+      .executeTakeFirst()
+    expect(row?.public_key).toBeNull()
   })
 
   it('is written down with the one who did it, and told to the pages', async () => {

@@ -8,6 +8,10 @@ export function tokenRoutes(app: FastifyInstance): void {
   formRoute(app, endpoints.createToken, ({ context, actor, params, patch }) =>
     createToken(context, actor, params.nodeId, patch),
   )
-  route(app, endpoints.revokeToken, ({ context, actor, params }) => revokeToken(context, actor, params))
-  route(app, endpoints.deleteToken, ({ context, actor, params }) => removeToken(context, actor, params))
+  route(app, endpoints.revokeToken, ({ context, actor, params, query }) =>
+    revokeToken(context, actor, params, query),
+  )
+  route(app, endpoints.deleteToken, ({ context, actor, params, query }) =>
+    removeToken(context, actor, params, query),
+  )
 }

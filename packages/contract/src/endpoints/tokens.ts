@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { idText } from '../fields.ts'
-import { CreatedPat, Pat, PatForm, PatList, PatQuery } from '../pats.ts'
+import { CreatedPat, Pat, PatEnd, PatForm, PatList, PatQuery } from '../pats.ts'
 
 const ofNode = z.object({ nodeId: idText })
 const one = z.object({ nodeId: idText, id: idText })
@@ -33,6 +33,7 @@ export const tokens = {
     noun: 'Token',
     ...write,
     params: one,
+    query: PatEnd,
     body: nothing,
     answer: Pat,
   },
@@ -42,6 +43,7 @@ export const tokens = {
     noun: 'Token',
     ...write,
     params: one,
+    query: PatEnd,
     answer: deleted,
   },
 } as const satisfies Record<string, Endpoint>

@@ -12,13 +12,16 @@ export function useTokenActions() {
   const api = useApi()
   const queries = useQueryClient()
   const refresh = () => refreshTokens(queries)
-  const input = ({ nodeId, id }: Pat) => ({ params: { nodeId, id } })
+  const input = ({ nodeId, id }: Pat, forgetsKey: boolean) => ({
+    params: { nodeId, id },
+    query: forgetsKey ? { forgetKey: 'true' as const } : {},
+  })
   return {
     revoke: (token: Pat) =>
       ask({
         question: confirmRevoke(token),
-        act: async () => {
-          const revoked = await api.call(endpoints.revokeToken, input(token))
+        act: async (forgetsKey) => {
+          const revoked = await api.call(endpoints.revokeToken, input(token, forgetsKey))
           changeRows(queries, (rows) => rows.map((row) => (row.id === token.id ? revoked : row)))
         },
         done: 'Personal Access Token revoked successfully!',
@@ -27,8 +30,8 @@ export function useTokenActions() {
     remove: (token: Pat) =>
       ask({
         question: confirmDelete(token),
-        act: async () => {
-          await api.call(endpoints.deleteToken, input(token))
+        act: async (forgetsKey) => {
+          await api.call(endpoints.deleteToken, input(token, forgetsKey))
           changeRows(queries, (rows) => rows.filter(({ id }) => id !== token.id))
         },
         done: 'Personal Access Token deleted successfully!',
@@ -47,22 +50,25 @@ function changeRows(queries: QueryClient, change: (rows: Pat[]) => Pat[]): void 
   queries.setQueriesData<Page<Pat>>(LISTS, (page) => page && { ...page, data: change(page.data) })
 }
 
-function confirmRevoke({ name }: Pat): ConfirmOptions {
+function confirmRevoke(token: Pat): ConfirmOptions {
+  const { name } = token
   return {
     title: 'Revoke Personal Access Token',
     description: (
       <>
-        Revoking <b>{name}</b> disables the token's access but does not necessarily end an active tunnel. If
-        the token is compromised, disable the node too.
+        Revoking <b>{name}</b> disables the token's access but does not necessarily end an active tunnel
+        {token.broughtKey ? '.' : '. If the token is compromised, disable the node too.'}
       </>
     ),
+    ...choiceOf(token),
     variant: 'danger',
     icon: Ban,
     acceptButtonText: 'Yes, revoke token!',
   }
 }
 
-function confirmDelete({ name }: Pat): ConfirmOptions {
+function confirmDelete(token: Pat): ConfirmOptions {
+  const { name } = token
   return {
     title: 'Delete Personal Access Token',
     description: (
@@ -70,8 +76,20 @@ function confirmDelete({ name }: Pat): ConfirmOptions {
         Deletion of <b>{name}</b> is permanent and does not necessarily disconnect an active tunnel.
       </>
     ),
+    ...choiceOf(token),
     variant: 'danger',
     icon: Trash2,
     acceptButtonText: 'Yes, delete it!',
+  }
+}
+
+/** Whoever registered the node's key by this token stays in the tunnel as long as the node has that key. */
+function choiceOf({ broughtKey }: Pat): Pick<ConfirmOptions, 'choice'> {
+  if (!broughtKey) return {}
+  return {
+    choice: {
+      label: "Forget the node's key too",
+      text: 'It was registered with this token. The tunnel ends until a machine connects with another token.',
+    },
   }
 }

@@ -40,6 +40,7 @@ function valuesOf({ context }: TestServer): Values {
     enabled: flags,
     public_key: [null, ...keys],
     private_key: [null, ...sealed],
+    key_token_id: [null, 1],
     preshared_key: [null, ...sealed],
     updated_at: anyTime,
   }

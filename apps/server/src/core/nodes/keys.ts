@@ -6,6 +6,7 @@ import { agentConfigOf } from './agent-config.ts'
 import { type NodeFile, renderNodeFile } from './file.ts'
 import { changeNode } from './nodes.ts'
 import { getNodeRow, refuseLocal } from './records.ts'
+import type { NodeToken } from './token-check.ts'
 
 /** New keys of one node in ten minutes. An agent makes one when it is connected, a hostile one without end. */
 const MAX_KEYS = 20
@@ -17,7 +18,7 @@ const MAX_KEYS = 20
 export async function registerNodeKey(
   context: Context,
   actor: string,
-  nodeId: number,
+  { nodeId, tokenId }: NodeToken,
   publicKey: string,
 ): Promise<void> {
   const row = await getNodeRow(context.db, nodeId)
@@ -36,7 +37,7 @@ export async function registerNodeKey(
         { field: 'publicKey', message: 'is already in use in this tunnel. Make a new one.' },
       ])
     // A form that is open meanwhile does not show the key, so it is not stale.
-    return { public_key: publicKey, private_key: null, updated_at }
+    return { public_key: publicKey, private_key: null, key_token_id: tokenId, updated_at }
   })
 }
 
@@ -76,7 +77,7 @@ async function createKey(context: Context, actor: string, row: NodeRow, replaces
         [],
         'agent_key',
       )
-    return { public_key: keys.publicKey, private_key: privateKey, updated_at }
+    return { public_key: keys.publicKey, private_key: privateKey, key_token_id: null, updated_at }
   })
   return context.secrets.open(privateKey)
 }

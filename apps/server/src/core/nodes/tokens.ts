@@ -1,10 +1,10 @@
 import { LIMITS } from '@postern/contract/limits'
 import type { Page } from '@postern/contract/lists'
 import { MESSAGES } from '@postern/contract/messages'
-import type { CreatedPat, Pat, PatForm, PatQuery } from '@postern/contract/pats'
+import type { CreatedPat, Pat, PatEnd, PatForm, PatQuery } from '@postern/contract/pats'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
-import { change, nextTime } from '../../changes/change.ts'
+import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
@@ -98,8 +98,8 @@ function settleExpiry({ clock }: Context, expireAt: string | null): string | nul
 }
 
 /** The token is refused from the next request on. @throws NotFoundError, ConflictError for the local node */
-export async function revokeToken(context: Context, actor: string, key: TokenKey): Promise<Pat> {
-  return await changeToken(context, actor, key, 'revoked', async (tx, { updated_at }) => {
+export async function revokeToken(context: Context, actor: string, key: TokenKey, end: PatEnd): Promise<Pat> {
+  return await endToken(context, actor, key, end, 'revoked', async (tx, { updated_at }) => {
     const time = nextTime(context.clock(), updated_at)
     await tx
       .updateTable('node_tokens')
@@ -111,25 +111,37 @@ export async function revokeToken(context: Context, actor: string, key: TokenKey
 }
 
 /** @throws NotFoundError, ConflictError for the local node */
-export async function removeToken(context: Context, actor: string, key: TokenKey): Promise<{ id: number }> {
-  return await changeToken(context, actor, key, 'deleted', async (tx) => {
+export async function removeToken(
+  context: Context,
+  actor: string,
+  key: TokenKey,
+  end: PatEnd,
+): Promise<{ id: number }> {
+  return await endToken(context, actor, key, end, 'deleted', async (tx) => {
     await tx.deleteFrom('node_tokens').where('id', '=', key.id).execute()
     return { id: key.id }
   })
 }
 
-async function changeToken<T>(
+async function endToken<T>(
   context: Context,
   actor: string,
   key: TokenKey,
+  { forgetKey }: PatEnd,
   what: string,
   work: (tx: Tx, pat: Pat) => Promise<T>,
 ): Promise<T> {
-  return await change(context, { actor, what: `access token ${what}` }, async (tx) => {
+  return await change(context, { actor, what: `access token ${what}` }, async (tx, revision) => {
     await requireTokenNode(tx, key.nodeId)
     const pat = await getToken(tx, key)
+    if (forgetKey && pat.broughtKey) await forgetNodeKey(tx, key.nodeId, revision)
     return { value: await work(tx, pat), touched: { nodes: [key.nodeId] }, name: pat.name }
   })
+}
+
+/** Whoever has it leaves the tunnel. An agent with a token that holds registers its own key again by itself. */
+async function forgetNodeKey(tx: Tx, nodeId: number, revision: number): Promise<void> {
+  await updateStated(tx, 'nodes', nodeId, revision, { public_key: null, key_token_id: null })
 }
 
 async function requireTokenNode(db: Kysely<Database>, id: number): Promise<void> {
@@ -151,7 +163,7 @@ async function requireRoom(tx: Tx, nodeId: number): Promise<void> {
 }
 
 async function getToken(db: Kysely<Database>, { nodeId, id }: TokenKey): Promise<Pat> {
-  const row = await selectTokens(db, nodeId).where('id', '=', id).executeTakeFirst()
+  const row = await selectTokens(db, nodeId).where('node_tokens.id', '=', id).executeTakeFirst()
   if (!row) throw new NotFoundError('Token')
   return toPat(row)
 }
@@ -160,12 +172,15 @@ async function getToken(db: Kysely<Database>, { nodeId, id }: TokenKey): Promise
 function selectTokens(db: Kysely<Database>, nodeId: number) {
   return db
     .selectFrom('node_tokens')
-    .select(['id', 'node_id', 'name', 'expire_at', 'revoked', 'created_at', 'updated_at'])
+    .innerJoin('nodes', 'nodes.id', 'node_tokens.node_id')
+    .select(['node_tokens.id', 'node_id', 'node_tokens.name', 'expire_at', 'revoked', 'key_token_id'])
+    .select(['node_tokens.created_at', 'node_tokens.updated_at'])
     .where('node_id', '=', nodeId)
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>
 
-function toPat({ node_id, expire_at, revoked, ...rest }: Row): Pat {
-  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1 }
+function toPat({ node_id, expire_at, revoked, key_token_id, ...rest }: Row): Pat {
+  const broughtKey = key_token_id === rest.id
+  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1, broughtKey }
 }

@@ -11,6 +11,7 @@ import { namesOfChanges } from './0010-names-of-changes.ts'
 import { signedOut } from './0011-signed-out.ts'
 import { publications } from './0012-publications.ts'
 import { agentDomains } from './0013-agent-domains.ts'
+import { tokensOfKeys } from './0014-tokens-of-keys.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly string[] = [
   signedOut,
   publications,
   agentDomains,
+  tokensOfKeys,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
