@@ -27,7 +27,7 @@ async function testVersions(versions: readonly string[]): Promise<number> {
 
 function suiteOf(version: string): Suite {
   const known = Object.entries(SUITES).find(([, each]) => each === version)
-  if (!known) throw new UsageError(`${version} is none of ${Object.values(SUITES).join(', ')}`)
+  if (!known) throw new UsageError(`${version} is not one of ${Object.values(SUITES).join(', ')}`)
   // The keys of SUITES are the suites.
   return known[0] as Suite
 }

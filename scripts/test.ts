@@ -36,7 +36,7 @@ const LONG: readonly Runner[] = [{ name: 'deploy', limit: 40 * MINUTE }]
 async function testAll(only: readonly string[]): Promise<number> {
   const names = [...LANES, LONG].flat().map(({ name }) => name)
   const unknown = only.find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new UsageError(`${unknown} is none of ${names.join(', ')}`)
+  if (unknown !== undefined) throw new UsageError(`${unknown} is not one of ${names.join(', ')}`)
   const reports = mkdtempSync(join(tmpdir(), 'postern-test-'))
   const wanted =
     only.length === 0 ? LANES : [...LANES, LONG].map((lane) => lane.filter(({ name }) => only.includes(name)))

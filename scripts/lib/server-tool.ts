@@ -24,9 +24,9 @@ async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
   const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
   const { paths } = installation
   if ((await listActiveUnits()).includes(SERVER_UNIT))
-    throw new CommandError('stop the server first: systemctl stop postern-server (traffic goes on)')
+    throw new CommandError('stop the server first: systemctl stop postern-server (traffic continues)')
   if (takeLock(paths.starterPid))
-    throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic goes on)')
+    throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic continues)')
   try {
     return await runTool(installation, tool)
   } finally {

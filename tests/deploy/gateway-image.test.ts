@@ -216,7 +216,7 @@ test('a container with labels is published once the node has the right, and goes
 
 test('labels that cannot be read, or that the server refuses, publish nothing and are told', async () => {
   run({ ...LABELS, 'postern.allowed-ip': '192.0.2.0/24' })
-  await says('postern.allowed-ip is no label of Postern')
+  await says('Unknown label postern.allowed-ip')
   run({ ...LABELS, 'postern.http.domain': lab.server.address })
   await says('grafana/http is refused: domain')
   expect(await statusOf('grafana.example.com')).toBe(404)

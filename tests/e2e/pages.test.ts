@@ -209,9 +209,9 @@ describe('an HTTP service', () => {
     await form.getByRole('button', { name: 'Add IP' }).first().click()
     await form.getByRole('textbox', { name: 'Allowed IP 1' }).fill('300.1.1.1')
     await form.getByRole('button', { name: 'Save' }).click()
-    await form.getByText('must be a valid IP address or network').waitFor()
+    await form.getByText('Enter an IP address or network').waitFor()
     await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveAccessibleDescription(
-      /^must be a valid IP address/,
+      /^Enter an IP address/,
     )
     visit.expectNoComplaints()
     await visit.close()

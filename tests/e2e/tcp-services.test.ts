@@ -173,11 +173,8 @@ describe('publishing a TCP service', () => {
     await expectError(form.getByLabel(label('Service Name')), 'This field is required')
     await expectError(form.getByLabel('Public Domain (Optional)'), 'The domain must be in a valid format')
     for (const field of [form.getByLabel('Public Port (Optional)'), form.getByLabel(label('Backend Port'))])
-      await expectError(field, 'must be a port number from 1 to 65535')
-    await expectError(
-      form.getByRole('textbox', { name: 'Allowed IP 1' }),
-      /must be a valid IP address or network/,
-    )
+      await expectError(field, 'Enter a port from 1 to 65535.')
+    await expectError(form.getByRole('textbox', { name: 'Allowed IP 1' }), /Enter an IP address or network/)
     await visit.expectAccessible()
     visit.forgive(/Validation failed/)
     visit.expectNoComplaints()

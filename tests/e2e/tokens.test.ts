@@ -256,7 +256,7 @@ describe('adding a token', () => {
       await form.getByText('must be a valid date, written MM/dd/yyyy').waitFor()
     }
     await expiry.fill(await dayIn(page, -1))
-    await form.getByText('must be today or later').waitFor()
+    await form.getByText('Choose today or later.').waitFor()
     await save(page)
     await expectFocus(name)
     await visit.expectAccessible()

@@ -68,7 +68,7 @@ it('a full disk is one problem of the edge, and no failure of a HAProxy that run
     throw full
   }
   const { dataPlane, isInForce, problems } = await reconcile(parts, holdState(makeState()), FULL)
-  const message = 'The disk of the edge is full: what runs goes on, and changes wait. Free space on it.'
+  const message = "The edge's disk is full: what runs keeps running, and changes wait. Free some space there."
   const problem = { scope: { kind: 'edge' }, message }
   expect(problems).toEqual({ haproxy: [problem], others: [problem] })
   expect(dataPlane.haproxy.state).toBe('ok')

@@ -254,7 +254,7 @@ async function attempt(
   }
 }
 
-const DISK_FULL = 'The disk of the edge is full: what runs goes on, and changes wait. Free space on it.'
+const DISK_FULL = "The edge's disk is full: what runs keeps running, and changes wait. Free some space there."
 
 /** Without a tunnel no service of a node is reachable, and each one shows it. */
 function tunnelProblems(state: HeldState, part: PartState): Problem[] {

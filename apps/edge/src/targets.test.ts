@@ -74,7 +74,7 @@ describe('addresses that are typed', () => {
     [
       'and nothing else',
       makeRoute(1, { backend: { proto: 'http', host: '10.64.0.9', port: 80 } }),
-      'this node can only expose its own services',
+      'This node can only expose its own services',
     ],
     [
       'only inside the tunnel',

@@ -190,7 +190,7 @@ function whyForbidden(row: Targeted, text: string, around: Surroundings): string
   const ip = findIp(text)
   if (!ip) return `${text} is not an address.`
   const { node, backend } = row
-  if (node.kind === 'plain' && backend.host !== null) return `${MESSAGES.backendHostRefused}.`
+  if (node.kind === 'plain' && backend.host !== null) return MESSAGES.backendHostRefused
   const fault = findFault(row, ip, around)
   if (fault) return `${formatIp(ip)} ${TARGET_FAULTS[fault]}.`
   if (node.kind !== 'gateway' || backend.host === null) return undefined

@@ -49,8 +49,8 @@ test('what cannot be published says why, and hides nothing else', () => {
   )
   expect(services.map(({ key }) => key)).toEqual(['web/http'])
   expect(problems).toEqual([
-    'the container host is not published: it is in no network that this gateway reaches. Give both a network in common',
-    expect.stringMatching(/^the container typo is not published: postern\.http\.prot is no label of Postern/),
+    "the container host is not published: it isn't on a network that this gateway can reach. Attach both to the same one",
+    expect.stringMatching(/^the container typo is not published: Unknown label postern\.http\.prot/),
   ])
 })
 

@@ -32,5 +32,5 @@ export function offerContainers(containers: readonly Container[], gateway: Gatew
 function getBackend(container: Container, ownNetworks: readonly string[]) {
   const backend = findBackend(container, ownNetworks)
   if (backend) return backend
-  throw new LabelError('it is in no network that this gateway reaches. Give both a network in common')
+  throw new LabelError("it isn't on a network that this gateway can reach. Attach both to the same one")
 }

@@ -108,7 +108,7 @@ test('an engine that is away or cannot be understood takes nothing away', async 
   await docker.close()
   await until('the failure', () => failures.length > 0)
   expect(failures.at(-1)).toMatch(
-    /^(There is no Docker socket at|Docker does not run: nothing listens on) \//,
+    /^(There is no Docker socket at|Docker isn't running: nothing listens on) \//,
   )
   expect(keys()).toEqual(['web/http'])
   docker = await startFakeDocker(docker.path)

@@ -159,7 +159,7 @@ function unreachable(address: EngineAddress, error: unknown): string {
     case 'ENOENT':
       return `There is no Docker socket at ${socketPath}`
     case 'ECONNREFUSED':
-      return `Docker does not run: nothing listens on ${socketPath}`
+      return `Docker isn't running: nothing listens on ${socketPath}`
     default:
       return `Docker does not answer on ${socketPath}: ${messageOf(error)}`
   }

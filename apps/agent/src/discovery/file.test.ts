@@ -52,7 +52,7 @@ test('an agent that is root reads no list of another user, and waits for no FIFO
   await refuses('it must belong to root and be writable by root only')
   rmSync(path)
   execFileSync('mkfifo', [path])
-  await refuses('it is no file')
+  await refuses('it is not a file')
   rmSync(path)
   writeFileSync(path, Buffer.alloc(1024 * 1024 + 1, ' '))
   await refuses('the file is larger than 1 MB')
@@ -75,7 +75,7 @@ test('one entry that is wrong hides no other, and says which it is', () => {
   ])
   expect(problems).toEqual([
     'entry 2 is not published: backendPort is missing or of the wrong type',
-    'entry 3 is not published: requireAuth is no field of a service',
+    'entry 3 is not published: Unknown field requireAuth',
     'entry 4 is not published: it is missing or of the wrong type',
   ])
 })

@@ -53,7 +53,7 @@ async function readBounded(path: string): Promise<string> {
 /** An agent that is root publishes for root only. In a container it is not, and the file is what was mounted there. */
 function assertTrusted(found: Stats): void {
   const { uid, gid, mode } = found
-  if (!found.isFile()) throw new Error('it is no file')
+  if (!found.isFile()) throw new Error('it is not a file')
   if (process.getuid?.() !== 0) return
   const isOthersToo = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0)
   if (uid !== 0 || isOthersToo) throw new Error('it must belong to root and be writable by root only')
@@ -103,7 +103,6 @@ function keyOf(name: string): string {
 }
 
 function describeIssue({ issues: [issue] }: z.core.$ZodError): string {
-  if (issue?.code === 'unrecognized_keys')
-    return `${issue.keys.slice(0, 3).join(', ')} is no field of a service`
+  if (issue?.code === 'unrecognized_keys') return `Unknown field ${issue.keys.slice(0, 3).join(', ')}`
   return `${issue?.path.join('.') || 'it'} is missing or of the wrong type`
 }

@@ -74,7 +74,7 @@ test.each([
 test('with a mistyped label nothing is published, or a slip in a list of addresses would open it to all', () => {
   const labels = { 'postern.tcp.port': '22', 'postern.allowed-ip': '10.0.0.0/8' }
   expect(() => read(labels)).toThrow(
-    'postern.allowed-ip is no label of Postern. There are postern.name, postern.all',
+    'Unknown label postern.allowed-ip. Known labels: postern.name, postern.all',
   )
 })
 

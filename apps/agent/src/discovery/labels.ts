@@ -62,7 +62,7 @@ function pickValues(labels: Readonly<Record<string, string>>): Values {
   for (const [label, text] of Object.entries(labels)) {
     if (!label.startsWith(PREFIX)) continue
     const known = LABELS.find((one) => one === label.slice(PREFIX.length))
-    if (!known) throw new LabelError(`${label} is no label of Postern. There are ${nameAll()}`)
+    if (!known) throw new LabelError(`Unknown label ${label}. Known labels: ${nameAll()}`)
     if (text.length > MAX_VALUE) throw new LabelError(`${label} is too long`)
     if (text.trim() !== '') values.set(known, text.trim())
   }

@@ -1,3 +1,4 @@
+import type { FieldError } from '@postern/contract/errors'
 import type { Publication } from '@postern/contract/publishing'
 import * as z from 'zod/mini'
 import { printable } from '../io.ts'
@@ -16,11 +17,16 @@ export type Published = z.infer<typeof Published>
 export function toPublished(publication: Publication): Published {
   const key = printable(publication.key)
   if (publication.state === 'refused') {
-    const problem = publication.errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+    const problem = publication.errors.map(sayError).join('; ').replaceAll('.;', ';')
     return { key, state: 'refused', address: null, problem: printable(problem, 1000) }
   }
   const state = publication.disabledByPerson ? 'disabled' : 'published'
   return { key, state, address: printable(publication.address) || null, problem: null }
+}
+
+/** Some messages are a sentence, and some go on from the name of their field. */
+function sayError({ field, message }: FieldError): string {
+  return /^\p{Lu}/u.test(message) ? `${field}: ${message}` : `${field} ${message}`
 }
 
 /** One service in a line of the log or of `postern status`. */

@@ -79,13 +79,13 @@ test('an empty set is sent too: only so do services of an earlier run go', async
 
 test('nothing is sent before the source was read, and what it said last holds when it fails', async () => {
   publisher.sendAgain()
-  publisher.fail('Docker does not run')
-  publisher.fail('Docker does not run')
-  expect(publisher.problems()).toEqual(['docker: Docker does not run'])
-  expect(logged).toEqual(['docker: Docker does not run'])
+  publisher.fail("Docker isn't running")
+  publisher.fail("Docker isn't running")
+  expect(publisher.problems()).toEqual(["docker: Docker isn't running"])
+  expect(logged).toEqual(["docker: Docker isn't running"])
   offers('a')
   await sentTimes(1)
-  publisher.fail('Docker does not run')
+  publisher.fail("Docker isn't running")
   expect(publisher.services()).toEqual([published('a')])
   expect(sent).toEqual([['a']])
 })

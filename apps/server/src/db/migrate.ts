@@ -34,7 +34,7 @@ export function migrate(
   const done = versionOf(database)
   if (done > migrations.length) {
     throw new DatabaseTooNewError(
-      `${database.location()} has version ${done}, this program knows ${migrations.length}: start the newer Postern again, or put back the copy of before the upgrade`,
+      `${database.location()} has version ${done}, this program knows ${migrations.length}: start the newer Postern again, or put back the copy from before the upgrade`,
       done,
     )
   }

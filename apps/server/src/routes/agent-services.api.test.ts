@@ -145,12 +145,12 @@ describe('a set', () => {
       { key: 'without', ...refusal('domain', 'The domain field is required') },
       { key: 'odd', ...refusal('type', 'must be http, tcp or udp') },
       { key: 'low', ...refusal('port', 'must be a port from 32700 to 32710') },
-      { key: 'wide', ...refusal('backendPort', 'must be a port number from 1 to 65535') },
+      { key: 'wide', ...refusal('backendPort', 'Enter a port from 1 to 65535.') },
       {
         key: 'strange',
-        ...refusal('backendHost', 'this node can only expose its own services: leave the host empty'),
+        ...refusal('backendHost', 'This node can only expose its own services. Leave the host empty.'),
       },
-      { key: 'ok', ...refusal('key', 'is there twice') },
+      { key: 'ok', ...refusal('key', 'is used twice') },
       { key: 'lost', ...refusal('domain', /198\.51\.100\.1/) },
       { key: 'last', state: 'published' },
     ])
@@ -291,7 +291,7 @@ describe('an agent touches nothing but its own', () => {
       refusal('domain', words),
       refusal('domain', words),
       refusal('domain', words),
-      refusal('domain', 'is needed for TLS: that of the console is not for sources'),
+      refusal('domain', "is needed for TLS: agents can't use the console's certificate"),
     ])
     expect(await revision()).toBe(before)
   })
@@ -363,13 +363,13 @@ describe('an agent touches nothing but its own', () => {
         own.token,
       ),
     ).toMatchObject([
-      refusal('domain', /^is not for the agent of this node/),
+      refusal('domain', /^is not available to this node's agent/),
       { state: 'published' },
       { state: 'published' },
       refusal('domain', /198\.51\.100\.1/),
       refusal('domain', /198\.51\.100\.1/),
-      refusal('skipValidation', /^Only people leave out the check of a domain/),
-      refusal('domain', /^is not for the agent of this node/),
+      refusal('skipValidation', /^Only people can skip the check of a domain/),
+      refusal('domain', /^is not available to this node's agent/),
     ])
     await client.post(`/api/services/${own.id}/http`, { name: 'shop', domain: 'shop.example.com' })
     const beside = at('a', 'shop.example.com', { pathLocation: '/a' })
@@ -383,7 +383,7 @@ describe('an agent touches nothing but its own', () => {
     await client.patch(`/api/nodes/${node.id}`, { agentDomains: [] })
     expect((await get('a')).state).toMatchObject({
       phase: 'failed',
-      problem: expect.stringMatching(/^Withheld: a\.example\.com is not for the agent/),
+      problem: expect.stringMatching(/^Withheld: a\.example\.com is not available to this node's agent/),
     })
     expect(await carried()).toBe(1)
     await client.patch(`/api/nodes/${node.id}`, { agentDomains: ['a.example.com'] })

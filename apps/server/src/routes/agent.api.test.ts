@@ -125,7 +125,7 @@ describe('registering a key', () => {
       const refused = await register(node.token, weak.toString('base64'))
       expect(refused.statusCode).toBe(422)
       expect(refused.json().errors).toEqual([
-        { field: 'publicKey', message: 'is a weak key. Make a new one with wg genkey.' },
+        { field: 'publicKey', message: 'This key is weak. Make a new one with wg genkey.' },
       ])
     }
     expect((await getConfig(node.token)).json().publicKey).toBe(null)

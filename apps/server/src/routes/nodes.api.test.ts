@@ -248,7 +248,7 @@ test('a gateway has private networks only, and one with an older public network 
     const answer = await client.post('/api/nodes', gateway(subnet))
     expect([subnet, answer.statusCode]).toEqual([subnet, 422])
     expect(answer.json().errors).toEqual([
-      { field: 'gatewayNetworks.0.subnet', message: expect.stringContaining('must be a private network') },
+      { field: 'gatewayNetworks.0.subnet', message: expect.stringContaining('Enter a private network') },
     ])
   }
   for (const subnet of ['100.64.7.0/24', '172.20.0.0/16', 'fd77::/64'])

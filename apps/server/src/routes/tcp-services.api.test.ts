@@ -135,9 +135,9 @@ describe('the form', () => {
         { field: 'port', message: `tcp port ${held.port} already belongs to “first one”` },
         { field: 'ssl', message: 'must be a boolean' },
         { field: 'backendHost', message: 'must be inside the networks of office: 192.168.7.0/24' },
-        { field: 'backendPort', message: 'must be a port number from 1 to 65535' },
-        { field: 'allowedIps.0', message: expect.stringMatching(/^must be a valid IP address or network/) },
-        { field: 'blockedIps.1', message: expect.stringMatching(/^must be a valid IP address or network/) },
+        { field: 'backendPort', message: 'Enter a port from 1 to 65535.' },
+        { field: 'allowedIps.0', message: expect.stringMatching(/^Enter an IP address or network/) },
+        { field: 'blockedIps.1', message: expect.stringMatching(/^Enter an IP address or network/) },
       ]),
     )
     expect(errorsOf(answer)).toHaveLength(8)
@@ -164,16 +164,16 @@ describe('the form', () => {
     [{ proto: 'sctp' }, 'proto', 'must be one of the allowed values'],
     [{ ssl: 1 }, 'ssl', 'must be a boolean'],
     [{ ssl: true, proto: 'udp' }, 'ssl', 'UDP has no TLS: choose tcp://, or switch SSL termination off'],
-    [{ port: '32700' }, 'port', 'must be a port number from 1 to 65535'],
-    [{ port: 32_700.5 }, 'port', 'must be a port number from 1 to 65535'],
+    [{ port: '32700' }, 'port', 'Enter a port from 1 to 65535.'],
+    [{ port: 32_700.5 }, 'port', 'Enter a port from 1 to 65535.'],
     [{ port: 32_761 }, 'port', 'must be a port from 32660 to 32760'],
     [{ port: 443 }, 'port', 'must be a port from 32660 to 32760'],
     [{ port: 32_670 }, 'port', 'belongs to Postern itself'],
     [{ port: 32_671, proto: 'udp' }, 'port', 'belongs to Postern itself'],
-    [{ backendPort: 65_536 }, 'backendPort', 'must be a port number from 1 to 65535'],
+    [{ backendPort: 65_536 }, 'backendPort', 'Enter a port from 1 to 65535.'],
     [{ allowedIps: 'x' }, 'allowedIps', 'must be an array'],
-    [{ pathLocation: '/' }, 'pathLocation', 'is not a known field'],
-    [{ updated_at: 'x' }, 'updated_at', 'is not a known field'],
+    [{ pathLocation: '/' }, 'pathLocation', 'Unknown field'],
+    [{ updated_at: 'x' }, 'updated_at', 'Unknown field'],
   ])('refuses %j under %s', async (wrong, field, message) => {
     const answer = await create(wrong)
     expect([answer.statusCode, errorsOf(answer)]).toEqual([422, [{ field, message }]])

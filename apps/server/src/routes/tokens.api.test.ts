@@ -70,16 +70,16 @@ describe('a new token', () => {
     [{ name: '   ' }, 'name', 'This field is required'],
     [{ name: 5 }, 'name', 'must be a valid string'],
     [{ name: 'x'.repeat(101) }, 'name', 'must be less than or equal to 100 characters long'],
-    [{ name: 'a\u202eb' }, 'name', 'must not contain control characters or invisible marks'],
+    [{ name: 'a\u202eb' }, 'name', 'Control characters and invisible marks are not allowed.'],
     [{ name: 'x', expireAt: 'tomorrow' }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', expireAt: '2026-02-30T00:00:00Z' }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', expireAt: '9999-12-31T23:59:59-12:00' }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', expireAt: 1795252758000 }, 'expireAt', 'must be a valid date'],
-    [{ name: 'x', revoked: true }, 'revoked', 'is not a known field'],
+    [{ name: 'x', revoked: true }, 'revoked', 'Unknown field'],
     // Of services, and of no token.
-    [{ name: 'x', ttl: '30m' }, 'ttl', 'is not a known field'],
-    [{ name: 'x', expiresAt: '2099-01-01T00:00:00Z' }, 'expiresAt', 'is not a known field'],
-    [{ name: 'x', token: 'ptn_mine' }, 'token', 'is not a known field'],
+    [{ name: 'x', ttl: '30m' }, 'ttl', 'Unknown field'],
+    [{ name: 'x', expiresAt: '2099-01-01T00:00:00Z' }, 'expiresAt', 'Unknown field'],
+    [{ name: 'x', token: 'ptn_mine' }, 'token', 'Unknown field'],
   ])('cannot be %j', async (form, field, message) => {
     const node = await createNode('strict')
     const answer = await add(node, form)
@@ -127,7 +127,7 @@ describe('the expiry', () => {
     const answer = await add(node, { name: 'x', expireAt: iso(Date.now() - DAY) })
     expect([answer.statusCode, answer.json().errors]).toEqual([
       422,
-      [{ field: 'expireAt', message: 'must be today or later' }],
+      [{ field: 'expireAt', message: 'Choose today or later.' }],
     ])
     const both = await add(node, { name: ' ', expireAt: iso(Date.now() - DAY) })
     expect(both.json().errors).toMatchObject([{ field: 'name' }, { field: 'expireAt' }])

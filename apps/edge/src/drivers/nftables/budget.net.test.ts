@@ -115,7 +115,7 @@ describe('the kernel’s table of connections', () => {
     const { part, problems } = await apply(machine({ [MOST]: '16384\n' }, false))
     expect(part.state).toBe('ok')
     expect(problems).toEqual([
-      { scope: { kind: 'edge' }, message: expect.stringContaining('has room for 16384 alone') },
+      { scope: { kind: 'edge' }, message: expect.stringContaining('has room for only 16384') },
     ])
     expect((await apply(machine({ [MOST]: '65536\n' }, false))).problems).toEqual([])
     const larger = { [MOST]: '1000000\n' }

@@ -21,9 +21,7 @@ export async function makeRoomForConnections(exec: Exec): Promise<Problem[]> {
     // In a namespace or a container it belongs to the machine.
     if (most >= LEAST) return []
     return [
-      about(
-        `The kernel's table of connections has room for ${most} alone, which visitors over UDP can fill.`,
-      ),
+      about(`The kernel's table of connections has room for only ${most}, which visitors over UDP can fill.`),
     ]
   }
 }

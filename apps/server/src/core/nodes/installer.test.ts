@@ -124,7 +124,7 @@ test('an agent that is there stays until the new one is whole, and is replaced t
 
 test('what does not have its checksum is not installed', () => {
   giveNode(true)
-  expectNothing(install({ bundle: '0'.repeat(64) }), 'is not the one of your console')
+  expectNothing(install({ bundle: '0'.repeat(64) }), "doesn't match your console's")
 })
 
 test('without Node, a server that has nothing for the machine says so', () => {

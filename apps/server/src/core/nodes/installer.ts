@@ -53,7 +53,7 @@ fetch() {
   curl -fsSk --connect-timeout 15 --speed-limit 1000 --speed-time 30 "$server/install/$file" -o "$work/file" ||
     fail "$server does not answer with the agent. Check that this host reaches the server, then run the same line again."
   [ "$(sha256sum <"$work/file" | cut -d ' ' -f 1)" = "$sum" ] ||
-    fail "the agent that came is not the one of your console: nothing was installed. If the server was updated just now, reload the console and copy the line again. Otherwise somebody may be changing what you download."
+    fail "the downloaded agent doesn't match your console's: nothing was installed. If the server was just updated, reload the console and copy the line again. Otherwise somebody may be changing what you download."
 }
 
 unpack() {

@@ -61,7 +61,8 @@ async function findProblem(
 ): Promise<string | undefined> {
   const { publishAttempts: attempts } = context
   const key = `domains ${nodeId}`
-  if (!isGivenToNode && context.clock() > until) return 'was not looked up yet: it is with the next set'
+  if (!isGivenToNode && context.clock() > until)
+    return 'has not been looked up yet: it will be with the next set'
   if (attempts.count(key) >= MAX_NEW)
     return 'is one new domain too many: wait ten minutes, or add it in the console'
   attempts.add(key, 1)
@@ -87,7 +88,7 @@ export async function findDomainFault(
     .where('domain', '=', domain)
     .executeTakeFirst()
   if (!row) {
-    if (!fresh) return 'was deleted meanwhile: it is made anew with the next set'
+    if (!fresh) return 'was deleted in the meantime: the next set creates it again'
     return 'problem' in fresh ? fresh.problem : undefined
   }
   return row.fault === null ? undefined : textOfDomainFault(row.fault)

@@ -91,7 +91,7 @@ test('whatever people and agents do, in any order, edges get what the rules allo
           seen.add(reason ?? `carried ${service.source}`)
           expect(
             service.state.problem?.match(
-              /^Withheld: .*? (console|sign-in|another node|not for the agent)\b/,
+              /^Withheld: .*? (console|sign-in|another node|not available)\b/,
             )?.[1],
           ).toBe(reason)
           return reason === undefined
@@ -101,7 +101,7 @@ test('whatever people and agents do, in any order, edges get what the rules allo
     }),
     { numRuns: 60, examples: [[EACH_REASON]] },
   )
-  const reasons = ['another node', 'console', 'not for the agent', 'sign-in']
+  const reasons = ['another node', 'console', 'not available', 'sign-in']
   expect([...seen].sort()).toEqual([...reasons, 'carried docker', 'carried null'].sort())
 }, 120_000)
 
@@ -140,7 +140,7 @@ function findReason(service: Service, { services, domains, brought, given }: Aro
   const names = given.get(nodeId) ?? []
   const isGiven = names.includes(domain ?? '') || names.includes('*.example.com')
   const isFree = isGiven || brought.has(domain) || there.some((other) => other.source === null)
-  return isFree ? undefined : 'not for the agent'
+  return isFree ? undefined : 'not available'
 }
 
 async function take(each: Step): Promise<void> {

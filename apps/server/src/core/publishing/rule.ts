@@ -7,12 +7,12 @@ const DOMAIN_FAULTS = {
   signIn: 'has sign-in, which only people set: add the service in the console, or choose another domain',
   others: 'belongs to services of another node: choose another domain',
   notGiven:
-    'is not for the agent of this node: give it under “Domains Its Agent May Use” in its form, or choose another domain',
+    "is not available to this node's agent: give it under “Domains Its Agent May Use” in its form, or choose another domain",
 } as const
 export type DomainFault = keyof typeof DOMAIN_FAULTS
 
 /** The certificate would be the console's, and with it whatever browsers keep for the console. */
-export const NO_TLS = 'is needed for TLS: that of the console is not for sources'
+export const NO_TLS = "is needed for TLS: agents can't use the console's certificate"
 
 export function textOfDomainFault(fault: DomainFault): string {
   return DOMAIN_FAULTS[fault]
@@ -77,8 +77,7 @@ export function findServiceFault(row: Judged, publicHost: string): ServiceFault 
 /** As the row of the service says it. */
 export function withheldText(fault: ServiceFault, domain: string | null, nodeName: string): string {
   if (fault === 'right') return `Withheld: the agent of ${nodeName} may not publish services`
-  if (fault === 'tls')
-    return 'Withheld: TLS needs a domain, as the certificate of the console is not for agents'
+  if (fault === 'tls') return "Withheld: TLS needs a domain: agents can't use the console's certificate"
   return `Withheld: ${domain} ${DOMAIN_FAULTS[fault]}`
 }
 

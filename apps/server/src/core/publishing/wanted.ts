@@ -20,7 +20,7 @@ export function readWanted(services: PublishForm['services']): Wanted[] {
   const keys = new Set<string>()
   return services.map((sent) => {
     const { key } = sent
-    if (keys.has(key)) return { key, errors: [{ field: 'key', message: 'is there twice' }] }
+    if (keys.has(key)) return { key, errors: [{ field: 'key', message: 'is used twice' }] }
     keys.add(key)
     return { key, ...readService(sent) }
   })

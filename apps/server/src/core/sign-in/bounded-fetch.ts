@@ -23,7 +23,7 @@ async function readBounded(body: ReadableStream<Uint8Array>, host: string): Prom
   // Leaving the loop ends the connection.
   for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_ANSWER) throw new ProviderError('untrusted', `The answer of ${host} is too long.`)
+    if (size > MAX_ANSWER) throw new ProviderError('untrusted', `The answer from ${host} is too long.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -94,7 +94,7 @@ async function readEmails(configuration: oidc.Configuration, url: string, token:
     )
   const emails = Emails.safeParse(await answer.json().catch(() => null))
   if (!emails.success)
-    throw new ProviderError('untrusted', `The answer of ${host} is not a list of addresses.`)
+    throw new ProviderError('untrusted', `The answer from ${host} is not a list of addresses.`)
   return emails.data
 }
 

@@ -40,7 +40,7 @@ function translate(error: unknown, host: string): unknown {
     case 'OAUTH_TIMEOUT':
       return tell('unreachable', `${host} did not answer in time.`)
     case 'OAUTH_WWW_AUTHENTICATE_CHALLENGE':
-      return tell('refused', `${host} does not take its own token (status 401).`)
+      return tell('refused', `${host} doesn't accept its own token (status 401).`)
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
       return tell(...ofStatus(error.cause, host))
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
@@ -53,7 +53,7 @@ function translate(error: unknown, host: string): unknown {
     .map(codeOf)
     .find((each) => /^(E[A-Z]+|UND_ERR_\w+|\w*CERT\w*)$/.test(each))
   if (code !== undefined) return tell('unreachable', `${host} cannot be reached (${code}).`)
-  return tell('untrusted', `The answer of ${host} is not to be trusted: ${innermost(error).message}.`)
+  return tell('untrusted', `The answer from ${host} can't be trusted: ${innermost(error).message}.`)
 }
 
 function wordsOf(error: Error, host: string): string {

@@ -23,8 +23,7 @@ const TROUBLES = {
   },
   noAnswer: {
     title: 'You could not be signed in',
-    message:
-      'The provider of accounts did not confirm who you are. Try again, or tell whoever runs this server.',
+    message: 'The sign-in provider did not confirm who you are. Try again, or tell whoever runs this server.',
   },
   tooOld: {
     title: 'This sign-in is over',

@@ -70,7 +70,7 @@ export function createTrials(parts: Parts): Trials {
     },
 
     async begin(sessionId, isBound) {
-      if (!provider) throw new ConflictError('No provider of sign-ins is set up')
+      if (!provider) throw new ConflictError('No sign-in provider is set up')
       const [id, nonce, verifier, secret] = [token(), token(), token(), token()]
       const state = notes.seal('trial', SECONDS, { id, sessionId })
       const question = { nonce, verifier, state, redirectUrl, asksAccount: true }
