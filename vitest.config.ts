@@ -1,10 +1,14 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** Tests start our programs a thousand times: compiling them each time would be half of what a start takes. */
+const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node') }
+
 /** Far more than anything takes: no test depends on what else the machine does. */
-const patient = { testTimeout: 180_000, hookTimeout: 240_000 }
+const patient = { testTimeout: 180_000, hookTimeout: 240_000, env }
 
 /** Images and packages are built from an empty Debian. */
-const veryPatient = { testTimeout: 600_000, hookTimeout: 900_000 }
+const veryPatient = { testTimeout: 600_000, hookTimeout: 900_000, env }
 
 /** Each file has what it needs for itself, and waits much. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }

@@ -4,6 +4,7 @@ import type { DesiredState, Peer, Route, TunnelSettings } from '@postern/contrac
 import type { EdgeReport } from '@postern/contract/edge'
 import { overlaps, parseCidr } from '@postern/net/cidr'
 import { tableOf } from '@postern/render/nftables/plan'
+import { baseEnvironment } from '@postern/testkit/exec'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
 import { until } from '@postern/testkit/until'
 import fc from 'fast-check'
@@ -52,7 +53,7 @@ afterAll(async () => {
 function startMain(): void {
   edge = spawn('ip', ['netns', 'exec', lab.name, process.execPath, MAIN], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env.PATH, POSTERN_DATA_DIR: lab.dir, POSTERN_TUNNEL_INTERFACE: lab.interface },
+    env: { ...baseEnvironment(), POSTERN_DATA_DIR: lab.dir, POSTERN_TUNNEL_INTERFACE: lab.interface },
   })
   edge.stderr?.on('data', (chunk: Buffer) => {
     stderr = (stderr + String(chunk)).slice(-4000)

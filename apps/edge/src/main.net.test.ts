@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { DesiredState } from '@postern/contract/desired-state'
 import { DataPlane } from '@postern/contract/edge'
 import { haproxyPaths } from '@postern/render/haproxy/options'
+import { baseEnvironment } from '@postern/testkit/exec'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -42,7 +43,7 @@ function startMain(args: string[] = [], env: Record<string, string> = {}): Progr
   const child = spawn('ip', ['netns', 'exec', lab.name, process.execPath, MAIN, ...args], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: {
-      PATH: process.env.PATH,
+      ...baseEnvironment(),
       POSTERN_DATA_DIR: lab.dir,
       POSTERN_TUNNEL_INTERFACE: lab.interface,
       ...env,

@@ -86,6 +86,7 @@ function running(child: ChildProcess, logFile: string): Running {
 }
 
 /** A test's own settings must not leak into the programs it starts. */
-function baseEnvironment(): Record<string, string | undefined> {
-  return { PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8' }
+export function baseEnvironment(): Record<string, string | undefined> {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  return { PATH, HOME, NODE_COMPILE_CACHE, LANG: 'C.UTF-8' }
 }
