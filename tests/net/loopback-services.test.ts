@@ -107,6 +107,22 @@ test('a program that stops and comes back, elsewhere too, is on its row and with
   await untilAnswered()
 })
 
+test('a local user of the node who listens there too gets no visitor, and the status of the node tells of it', async () => {
+  const service = await publishHttp('local.example.com', 9001)
+  const raw = () => ask(lab.server, node.address, 9001)
+  await until('the program', async () => (await raw()).startsWith('private'))
+  const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+  const listen = [...user, process.execPath, WORD, 'say', 'tcp', node.address, '9001', 'thief']
+  const thief = await startListening(lab.site, listen, dir, 'thief', 9001)
+  const notes = async () => JSON.parse((await agent.run('status', '--json')).stdout).notes
+  await until('the status', async () => (await notes()).length > 0)
+  expect((await notes())[0]).toContain("user 65534 holds TCP port 9001 at the tunnel's address")
+  expect(await raw()).toMatch(/^private/)
+  await thief.stop()
+  await until('the status to be clean', async () => (await notes()).length === 0)
+  await installation.api.setEnabled(service, false)
+})
+
 test('a service that is disabled closes its port on the node', async () => {
   const { api } = installation
   const service = await api.publishPort(node.id, { name: 'short', backendPort: 9001 })

@@ -9,7 +9,7 @@ import { isAnswering, probePorts } from '../daemon/health.ts'
 import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
-import { watchSurroundings } from '../daemon/surroundings.ts'
+import { type SurroundingsOptions, watchSurroundings } from '../daemon/surroundings.ts'
 import { createTrust } from '../daemon/trust.ts'
 import { findEngineAddress } from '../discovery/engine.ts'
 import { createSources, type SourceSettings } from '../discovery/sources.ts'
@@ -112,7 +112,11 @@ async function runDaemon(
     // What was open at the old address is dead.
     socket.restart()
   }
-  const watch = createWatch(credentials.interface, onMoved, log)
+  const watch = createWatch(credentials.interface, log, {
+    onMoved,
+    targets: () => configuration.held.wanted?.targets,
+    onListening: () => daemon.listening(),
+  })
   try {
     await runTogether([daemon, sources, watch], context.signal)
   } finally {
@@ -121,13 +125,17 @@ async function runDaemon(
   }
 }
 
-function createWatch(tunnel: string, onMoved: () => void, log: Log) {
+function createWatch(
+  tunnel: string,
+  log: Log,
+  events: Pick<SurroundingsOptions, 'onMoved' | 'targets' | 'onListening'>,
+) {
   const onHung = async () => {
     log('wireguard-go does not answer and is started anew')
     endUserspaceTunnel(tunnel)
-    onMoved()
+    events.onMoved()
   }
-  const options = { tunnel, onMoved, onHung }
+  const options = { tunnel, ...events, onHung }
   return { run: (signal: AbortSignal) => watchSurroundings(options, signal) }
 }
 

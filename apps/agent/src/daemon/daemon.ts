@@ -133,7 +133,11 @@ function createKeeper(options: DaemonOptions) {
 
   return {
     converge: () => converge().catch(failureOf),
-    /** Applies all of it at the next round, with the peer as new. */
+    /** Applies all of it at the next round. */
+    look(): void {
+      applied = { ...applied, at: 0 }
+    },
+    /** The same, with the peer as new. */
     renew(): void {
       tunnel.renew()
       applied = { ...applied, at: 0 }
@@ -183,7 +187,7 @@ export function createDaemon(options: DaemonOptions) {
   const keeper = createKeeper(options)
   const publish = createReporter(options, keeper.notes)
   let wake: () => void = () => undefined
-  let isMoved = false
+  let due: 'look' | 'renew' | undefined
 
   async function round(): Promise<AgentState> {
     await configuration.readWhenDue()
@@ -197,7 +201,12 @@ export function createDaemon(options: DaemonOptions) {
     wake: () => wake(),
     /** This machine is in another network: a packet through the tunnel tells the server where. */
     moved() {
-      isMoved = true
+      due = 'renew'
+      wake()
+    },
+    /** Other programs listen at published ports. */
+    listening() {
+      due ??= 'look'
       wake()
     },
     /** The server says that something changed. */
@@ -209,11 +218,11 @@ export function createDaemon(options: DaemonOptions) {
     async run(signal: AbortSignal): Promise<void> {
       signal.addEventListener('abort', () => wake())
       while (!signal.aborted) {
-        if (isMoved) keeper.renew()
-        isMoved = false
+        if (due) keeper[due]()
+        due = undefined
         const state = await round()
         if (signal.aborted) break
-        if (isMoved) continue
+        if (due) continue
         // Nothing is awaited from here to the pause, so no hint is lost in between.
         const length = Math.min(configuration.dueIn(), keeper.pauseLength(state))
         const before = now()

@@ -1,34 +1,47 @@
 import { readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { NodeTargets } from '@postern/contract/agent'
+import { listListeners } from '../tunnel/listeners.ts'
 
 const LOOK_EVERY = 1000
 /** Of wireguard-go, which answers within a millisecond. */
 const PATIENCE = 2000
 const MISSES = 2
+/** Of a list of sockets: those that listen come first. */
+const HEAD_BYTES = 256 * 1024
 
 export interface SurroundingsOptions {
   /** The tunnel's interface, whose own addresses and routes do not count. */
   tunnel: string
   /** This machine has other addresses or routes. */
   onMoved(): void
+  /** The published ports; undefined while they are not known. */
+  targets(): NodeTargets | undefined
+  /** Other programs listen at them than before. */
+  onListening(): void
   /** The userspace tunnel runs, and does not answer. */
   onHung(): Promise<void>
 }
 
 /**
  * Looks each second for what no packet tells: that this machine moved to another network, after which the server knows
- * its new address only from a packet; and that wireguard-go hangs. Until the signal.
+ * its new address only from a packet; who listens at published ports; and that wireguard-go hangs. Until the signal.
  */
 export async function watchSurroundings(options: SurroundingsOptions, signal: AbortSignal): Promise<void> {
   let before = describePlace(options.tunnel)
+  let heard = await describeListeners(options.targets())
   let misses = 0
   while (!signal.aborted) {
     await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
     const place = describePlace(options.tunnel)
     if (place !== before) options.onMoved()
     before = place
+    const listeners = await describeListeners(options.targets())
+    if (listeners !== heard) options.onListening()
+    heard = listeners
     misses = (await isHung(options.tunnel)) ? misses + 1 : 0
     if (misses < MISSES) continue
     misses = 0
@@ -48,6 +61,24 @@ function describePlace(tunnel: string): string {
     ...addresses,
     ...routes.filter((line) => !line.startsWith(`${tunnel}\t`) && line.split('\t')[1] === '00000000'),
   ].join('\n')
+}
+
+async function describeListeners(targets: NodeTargets | undefined): Promise<string> {
+  return targets ? JSON.stringify(await listListeners(targets, readHead)) : ''
+}
+
+/** The kernel makes the list as it is read, and a busy machine has many connections after those that listen. */
+async function readHead(path: string): Promise<string> {
+  const file = await open(path)
+  try {
+    const head = Buffer.alloc(HEAD_BYTES)
+    let size = 0
+    for (let read = -1; read !== 0 && size < HEAD_BYTES; size += read)
+      read = (await file.read(head, size, HEAD_BYTES - size)).bytesRead
+    return head.toString('latin1', 0, size)
+  } finally {
+    await file.close()
+  }
 }
 
 /** Asks by the socket of a userspace tunnel. WireGuard in the kernel has none. */

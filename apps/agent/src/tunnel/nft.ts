@@ -37,6 +37,20 @@ export function createTable(exec: Exec, name: string): Table {
   }
 }
 
+const PortSet = z.object({ name: z.string(), type: z.unknown(), elem: z.optional(z.array(z.unknown())) })
+const PortSets = z.object({ nftables: z.array(z.object({ set: z.optional(PortSet) })) })
+
+/** The numbers in the sets of one of our tables, by the sets' names. Nothing where the table is not there. */
+export async function readPortSets(exec: Exec, name: string): Promise<Map<string, number[]>> {
+  const listed = await tryTool(exec, 'nft', ['-j', 'list', 'table', 'inet', name])
+  const rows = parseJson(listed?.stdout ?? '', PortSets)?.nftables ?? []
+  return new Map(
+    rows.flatMap(({ set }) =>
+      set ? [[set.name, (set.elem ?? []).filter((port) => typeof port === 'number')]] : [],
+    ),
+  )
+}
+
 const Chain = z.object({
   family: z.string(),
   table: z.string(),

@@ -1,4 +1,5 @@
 import type { Wanted } from '../wanted.ts'
+import type { Held } from './holders.ts'
 
 /** One table for each interface, so that two agents on one machine do not interfere. */
 export function serviceTable(name: string): string {
@@ -7,6 +8,7 @@ export function serviceTable(name: string): string {
 
 export type ServiceTableInput = Pick<Wanted, 'addresses' | 'gateway'> & {
   targets: NonNullable<Wanted['targets']>
+  held?: Held
 }
 
 /** Before connection tracking. */
@@ -19,7 +21,8 @@ const DNS_PORT = 53
 
 /**
  * What of this node the edge reaches through the tunnel, for `nft`: the published ports and nothing else. What a
- * program takes at the tunnel's address goes to it; the rest of the published ports leads to 127.0.0.1.
+ * program takes at the tunnel's address goes to it; the rest of the published ports leads to 127.0.0.1. Ports that a
+ * user holds are not given to another one.
  */
 export function renderServiceTable(name: string, input: ServiceTableInput): string {
   const own = input.addresses.map((address) => address.split('/')[0] ?? '')
@@ -31,6 +34,9 @@ export function renderServiceTable(name: string, input: ServiceTableInput): stri
     renderSet('own6', 'ipv6_addr', own.filter(isIpv6)),
     renderSet('tcp_ports', 'inet_service', input.targets.tcp),
     renderSet('udp_ports', 'inet_service', input.targets.udp),
+    ...HELD_SETS.map(({ label, place, proto }) =>
+      renderSet(label, 'inet_service', input.held?.[place][proto] ?? []),
+    ),
     renderSet('subnets4', 'ipv4_addr; flags interval', (input.gateway ?? []).filter(isIpv4)),
     renderSet('subnets6', 'ipv6_addr; flags interval', (input.gateway ?? []).filter(isIpv6)),
     ...loopbackChains(name),
@@ -39,6 +45,11 @@ export function renderServiceTable(name: string, input: ServiceTableInput): stri
     '',
   ].join('\n')
 }
+
+/** The sets of what is held; an agent that starts anew reads them back. */
+export const HELD_SETS = (['loopback', 'tunnel'] as const).flatMap((place) =>
+  (['tcp', 'udp'] as const).map((proto) => ({ label: `${proto}_${place}`, place, proto })),
+)
 
 const isIpv6 = (text: string) => text.includes(':')
 const isIpv4 = (text: string) => !isIpv6(text)
@@ -55,6 +66,7 @@ function renderChain(label: string, head: string, rules: readonly string[]): str
 
 /**
  * The kernel itself says whether a program takes a new connection as it comes: no list of ours can be out of date.
+ * It does not ask whose program that is, so ports of which the agent knows that are decided before.
  * With `route_localnet` nothing else keeps the tunnel's packets away from 127.0.0.0/8.
  */
 function loopbackChains(name: string): string[] {
@@ -65,6 +77,12 @@ function loopbackChains(name: string): string[] {
     ]),
     renderChain('to_loopback', `nat hook prerouting priority ${DESTINATION_NAT}`, [
       `iifname != "${name}" accept`,
+      ...HELD_SETS.filter(({ place }) => place === 'tunnel').map(
+        ({ label, proto }) => `ip daddr @own4 ${proto} dport @${label} accept`,
+      ),
+      ...HELD_SETS.filter(({ place }) => place === 'loopback').map(
+        ({ label, proto }) => `ip daddr @own4 ${proto} dport @${label} dnat ip to 127.0.0.1`,
+      ),
       'socket transparent 0 accept',
       'socket transparent 1 accept',
       'ip daddr @own4 tcp dport @tcp_ports dnat ip to 127.0.0.1',

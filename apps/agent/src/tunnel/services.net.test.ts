@@ -83,8 +83,10 @@ const apply = (targets: Wanted['targets'] = PUBLISHED, changes: Partial<Wanted> 
 
 type Proto = 'tcp' | 'udp'
 
-async function say(proto: Proto, address: string, port: number, word: string) {
-  const command = [process.execPath, WORD, 'say', proto, address, String(port), word]
+const USER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+
+async function say(proto: Proto, address: string, port: number, word: string, user: string[] = []) {
+  const command = [...user, process.execPath, WORD, 'say', proto, address, String(port), word]
   const program = node.start(command, { logFile: `${logs}/${proto}-${address}-${port}.log` })
   const isThere = async () =>
     (await node.must('ss', proto === 'tcp' ? '-Hltn' : '-Hlun', `sport = :${port}`)).includes(
@@ -188,6 +190,52 @@ test('what a program opens and closes counts at once: the kernel is asked for ev
   await first.stop()
   expect(await atTunnel('tcp', 8004)).toBe('ECONNREFUSED')
 })
+
+const TAKEN = (proto: string, port: number, where: string) =>
+  `A program of user 65534 holds ${proto} port ${port} ${where}. What is published stays with the program of root`
+
+test.each(['tcp', 'udp'] as const)(
+  'no other user takes a published %s port, at either address',
+  async (proto) => {
+    const PROTO = proto.toUpperCase()
+    const published = { tcp: [8005], udp: [8005] }
+    const services = createServices(exec, TUNNEL)
+    const look = () => services.apply(wanting(published))
+    const genuine = await say(proto, '127.0.0.1', 8005, 'genuine')
+    expect(await look()).toEqual([])
+    const thief = await say(proto, '10.64.0.2', 8005, 'thief', USER)
+    expect(await atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
+    expect(await look()).toEqual([TAKEN(PROTO, 8005, "at the tunnel's address")])
+    // It gains nothing by waiting until the program is started anew, nor by an agent that is.
+    await genuine.stop()
+    await look()
+    expect(await atTunnel(proto, 8005)).toBe('ECONNREFUSED')
+    const again = await say(proto, '127.0.0.1', 8005, 'genuine')
+    expect(await apply(published)).toEqual([TAKEN(PROTO, 8005, "at the tunnel's address")])
+    expect(await atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
+    for (const program of [thief, again]) await program.stop()
+    // The other way round.
+    await look()
+    const tunnel = await say(proto, '10.64.0.2', 8005, 'genuine')
+    await look()
+    const second = await say(proto, '127.0.0.1', 8005, 'thief', USER)
+    expect(await atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
+    expect(await look()).toEqual([TAKEN(PROTO, 8005, 'on 127.0.0.1')])
+    await tunnel.stop()
+    expect(await atTunnel(proto, 8005)).toBe('ECONNREFUSED')
+    // A port that nobody holds goes to who comes first, as ever.
+    await second.stop()
+    await look()
+    const user = await say(proto, '10.64.0.2', 8005, 'user', USER)
+    await look()
+    expect(await atTunnel(proto, 8005)).toBe('user 10.64.0.1')
+    // Root may take it.
+    const root = await say(proto, '127.0.0.1', 8005, 'root')
+    expect(await look()).toEqual([TAKEN(PROTO, 8005, "at the tunnel's address")])
+    expect(await atTunnel(proto, 8005)).toBe('root 10.64.0.1')
+    for (const program of [user, root]) await program.stop()
+  },
+)
 
 test('what the node itself starts is answered, and a port that is no longer published is closed', async () => {
   await apply()

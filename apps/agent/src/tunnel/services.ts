@@ -2,12 +2,16 @@ import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { AgentError } from '../errors.ts'
 import type { Wanted } from '../wanted.ts'
-import { createTable, listDroppingChains } from './nft.ts'
-import { renderServiceTable, serviceTable } from './service-table.ts'
+import { createHolders, type Held } from './holders.ts'
+import { listListeners } from './listeners.ts'
+import { createTable, listDroppingChains, readPortSets } from './nft.ts'
+import { HELD_SETS, renderServiceTable, serviceTable } from './service-table.ts'
 
 /** What of this machine the edge reaches: exactly the published ports, on 127.0.0.1 too. */
 export function createServices(exec: Exec, name: string) {
   const table = createTable(exec, serviceTable(name))
+  const holders = createHolders()
+  let isFirst = true
 
   async function remove(): Promise<void> {
     await routeToLoopback(exec, name, false)
@@ -22,17 +26,39 @@ export function createServices(exec: Exec, name: string) {
         return []
       }
       const isAny = targets.tcp.length + targets.udp.length > 0
+      const own = addresses.map((address) => address.split('/')[0] ?? '')
+      const listeners = await listListeners(targets, exec.readFile)
+      const { held, notes } = holders.look(
+        targets,
+        listeners,
+        own,
+        isFirst ? await readHeld(exec, name) : undefined,
+      )
+      isFirst = false
       try {
         // The table is what keeps everything else off the loopback network.
-        await table.apply(renderServiceTable(name, { targets, addresses, gateway }))
+        await table.apply(renderServiceTable(name, { targets, addresses, gateway, held }))
         await routeToLoopback(exec, name, isAny)
       } catch (error) {
         await routeToLoopback(exec, name, false)
         return [`${PLAIN_WAY}: ${messageOf(error)}`]
       }
-      return isAny ? await listFirewallProblems(exec, name) : []
+      return isAny ? [...notes, ...(await listFirewallProblems(exec, name))] : []
     },
     remove,
+  }
+}
+
+/** What the agent before this one left in the kernel. */
+async function readHeld(exec: Exec, name: string): Promise<Held> {
+  const sets = await readPortSets(exec, serviceTable(name))
+  const of = (place: keyof Held, proto: 'tcp' | 'udp') =>
+    HELD_SETS.filter((one) => one.place === place && one.proto === proto).flatMap(
+      ({ label }) => sets.get(label) ?? [],
+    )
+  return {
+    loopback: { tcp: of('loopback', 'tcp'), udp: of('loopback', 'udp') },
+    tunnel: { tcp: of('tunnel', 'tcp'), udp: of('tunnel', 'udp') },
   }
 }
 

@@ -1,0 +1,111 @@
+import type { NodeTargets } from '@postern/contract/agent'
+import { type Listener, PROTOS, type Proto } from './listeners.ts'
+
+/** Ports at which the kernel does not choose between the tunnel's address and 127.0.0.1, because another user waits. */
+export interface Held {
+  /** They lead to 127.0.0.1, whoever listens at the tunnel's address. */
+  loopback: NodeTargets
+  /** They stay at the tunnel's address, whoever listens on 127.0.0.1. */
+  tunnel: NodeTargets
+}
+
+interface Holder {
+  uid: number
+  place: keyof Held
+  /** Users that came later, and gain nothing by waiting. */
+  others: readonly number[]
+}
+
+const ROOT = 0
+const LOOPBACK = '127.0.0.1'
+const EVERYWHERE = '0.0.0.0'
+
+/**
+ * To whom the published ports belong. Any user may listen at the tunnel's address or on 127.0.0.1 above port 1023: a
+ * port belongs to the user that was seen there first, until its programs are gone, or to root.
+ */
+export function createHolders() {
+  let holders = new Map<string, Holder>()
+
+  return {
+    /**
+     * @param own the addresses of the tunnel here
+     * @param before what an agent before this one found
+     */
+    look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Held) {
+      const next = new Map<string, Holder>()
+      const held: Held = { loopback: { tcp: [], udp: [] }, tunnel: { tcp: [], udp: [] } }
+      const notes: string[] = []
+      for (const proto of PROTOS)
+        for (const port of targets[proto]) {
+          const key = `${proto} ${port}`
+          const seats = seatsOf(listeners, proto, port, own)
+          const holder = holderOf(holders.get(key), seats, placeOf(before, proto, port))
+          if (!holder) continue
+          next.set(key, holder)
+          const place = leadOf(holder, seats)
+          if (place) held[place][proto].push(port)
+          notes.push(...describe(holder, seats, `${proto.toUpperCase()} port ${port}`))
+        }
+      holders = next
+      return { held, notes }
+    },
+  }
+}
+
+/** The users whose programs listen at the tunnel's address, on 127.0.0.1, and at all addresses. */
+interface Seats {
+  tunnel: readonly number[]
+  loopback: readonly number[]
+  everywhere: readonly number[]
+}
+
+function seatsOf(all: readonly Listener[], proto: Proto, port: number, own: readonly string[]): Seats {
+  const here = all.filter((one) => one.proto === proto && one.port === port)
+  const at = (addresses: readonly string[]) =>
+    here.filter(({ address }) => addresses.includes(address)).map(({ uid }) => uid)
+  return { tunnel: at(own), loopback: at([LOOPBACK]), everywhere: at([EVERYWHERE]) }
+}
+
+function placeOf(before: Held | undefined, proto: Proto, port: number): keyof Held | undefined {
+  if (before?.loopback[proto].includes(port)) return 'loopback'
+  return before?.tunnel[proto].includes(port) ? 'tunnel' : undefined
+}
+
+function holderOf(
+  last: Holder | undefined,
+  seats: Seats,
+  before: keyof Held | undefined,
+): Holder | undefined {
+  const { tunnel, loopback, everywhere } = seats
+  const order = before === 'tunnel' ? [...tunnel, ...loopback] : [...loopback, ...everywhere, ...tunnel]
+  if (order.length === 0) return undefined
+  const entitled = order.filter((uid) => !last?.others.includes(uid))
+  if (last && entitled.length === 0 && !order.includes(ROOT)) return last
+  const stays = last && order.includes(last.uid) ? last.uid : (entitled[0] ?? ROOT)
+  const uid = order.includes(ROOT) ? ROOT : stays
+  const place = tunnel.includes(uid) ? 'tunnel' : 'loopback'
+  return { uid, place, others: order.filter((one) => one !== uid) }
+}
+
+function leadOf({ uid, place }: Holder, { tunnel, loopback, everywhere }: Seats): keyof Held | undefined {
+  const isOther = (one: number) => one !== uid
+  const isAway = ![...tunnel, ...loopback, ...everywhere].includes(uid)
+  if (isAway) return place
+  if (tunnel.includes(uid)) return loopback.some(isOther) ? 'tunnel' : undefined
+  if (loopback.includes(uid)) return 'loopback'
+  if (loopback.some(isOther)) return 'tunnel'
+  return tunnel.some(isOther) ? 'loopback' : undefined
+}
+
+function describe({ uid }: Holder, seats: Seats, port: string): string[] {
+  const places = { "at the tunnel's address": seats.tunnel, 'on 127.0.0.1': seats.loopback }
+  return Object.entries(places).flatMap(([place, uids]) => {
+    const other = uids.find((one) => one !== uid && one !== ROOT)
+    if (other === undefined) return []
+    return [
+      `A program of user ${other} holds ${port} ${place}. ` +
+        `What is published stays with the program of ${uid === ROOT ? 'root' : `user ${uid}`}`,
+    ]
+  })
+}
