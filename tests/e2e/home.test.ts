@@ -118,6 +118,42 @@ it('says afterwards what matters, and turns by itself', async () => {
   visit.expectNoComplaints()
 })
 
+it('leads from how many problems there are to all of them by their names', async () => {
+  const services = (await site.api.call('GET', `/api/services/${nodeId}/http?search=shop`)).json as {
+    id: number
+  }[]
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const own = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({
+    scope: { kind: 'edge' as const },
+    message: `The part ${name} is broken`,
+  }))
+  const message = 'The name shop.lan cannot be resolved'
+  await edge.setProblems([{ scope: { kind: 'service', id: services[0]?.id ?? 0 }, message }, ...own])
+  await expect(attention().getByRole('heading')).toHaveText('Needs Attention 7')
+  await expect(attention().getByRole('listitem')).toHaveCount(6)
+  await attention().getByRole('link', { name: 'and 2 more' }).waitFor()
+  await expect(tile('Services')).toHaveAttribute('href', '/nodes/attention?type=service')
+  // What a page begins with is asked for once.
+  await page.goto(`${site.origin}/nodes`)
+  asked.length = 0
+  await page.reload()
+  await page.getByRole('link', { name: '7 problems', exact: true }).click()
+  expectValue(asked.filter((path) => path === '/api/edges')).toHaveLength(1)
+  const table = page.getByRole('table', { name: 'Needs Attention' })
+  await expect(table.getByRole('row')).toHaveCount(8)
+  await visit.expectAccessible()
+  await page.getByRole('button', { name: 'Services' }).click()
+  await expect(table.getByRole('row')).toHaveCount(2)
+  await table.getByRole('link', { name: 'shop' }).click()
+  await page.waitForURL(`${site.origin}/nodes/${nodeId}?http.search=shop`)
+  await page.getByText(message).waitFor()
+  await edge.setProblems([])
+  await page.goto(site.origin)
+  await attention().getByText('Nothing needs your attention.').waitFor()
+  visit.expectNoComplaints()
+})
+
 it('names the certificates that a failing renewal will miss', async () => {
   const domains = (await site.api.call('GET', '/api/domains?search=wiki')).json as { id: number }[]
   await putCertificate(site, domains[0]?.id ?? 0, {

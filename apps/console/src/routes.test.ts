@@ -20,6 +20,7 @@ const examples = {
   domainLogs: urls.domainLogs('app.example.com'),
   nodes: urls.nodes(),
   node: urls.node(7),
+  attention: urls.attention(),
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
 } satisfies Record<keyof typeof routePaths, string>
 

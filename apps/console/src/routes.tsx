@@ -10,6 +10,7 @@ const DomainsPage = async () => (await import('./pages/domains/DomainsPage.tsx')
 const TestSignInPage = async () => (await import('./pages/domains/TestSignInPage.tsx')).TestSignInPage
 const DomainLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage
 const ServiceLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage
+const AttentionPage = async () => (await import('./pages/attention/AttentionPage.tsx')).AttentionPage
 const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePage
 
 /** Nothing: the page's own skeleton appears almost at once. */
@@ -45,6 +46,7 @@ export function routesFor(session: Session): RouteObject[] {
           children: [
             page(routePaths.home, HomePage),
             page(routePaths.nodes, async () => NodesPage),
+            page(routePaths.attention, AttentionPage),
             page(routePaths.node, NodePage),
             page(routePaths.domains, DomainsPage),
             page(routePaths.testSignIn, TestSignInPage),

@@ -152,7 +152,9 @@ export const Edge = z.object({
   version: z.nullable(z.string()),
   wanted: z.number(),
   applied: z.number(),
-  problems: z.array(Problem),
+  /** The first of them, those of the edge itself before others. `name`: of the service, node or domain. */
+  problems: z.array(z.extend(Problem, { name: z.nullable(z.string()) })),
+  problemCount: z.number(),
   dataPlane: z.nullable(DataPlane),
   lastSeen: z.nullable(z.string()),
 })

@@ -1,36 +1,38 @@
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
-import { ServiceState } from './services.ts'
+import { listOrPage, pageQuery, searchText } from './lists.ts'
+import { ServiceState, ServiceType } from './services.ts'
 
-/** A service that visitors cannot use although its node is there. */
-const TroubledService = z.object({
+/** One thing that needs a person: what is wrong on our side first, then what only is not as it should be. */
+export const Attention = z.object({
+  /** Its place in the list. */
   id: z.number(),
+  kind: z.enum(['edge', 'node', 'service', 'certificate']),
+  /** `none`: nobody misses it. */
+  tone: z.enum(['bad', 'warn', 'none']),
+  /** Of the edge, the node, the service or the domain. */
   name: z.string(),
-  nodeId: z.number(),
-  nodeName: z.string(),
-  state: ServiceState,
+  /** The node itself, or that of the service. */
+  nodeId: z.nullable(z.number()),
+  nodeName: z.nullable(z.string()),
+  /** Of a service. */
+  type: z.nullable(ServiceType),
+  /** In words; null for a lost node. */
+  problem: z.nullable(z.string()),
+  /** When it was seen last, in ms since the epoch, and how many of its services nobody reaches; null for all else. */
+  lost: z.nullable(z.object({ lastSeen: z.number(), services: z.number() })),
+  /** When the certificate expires whose renewal fails. */
+  notAfter: z.nullable(f.time),
 })
-export type TroubledService = z.infer<typeof TroubledService>
+export type Attention = z.infer<typeof Attention>
 
-/** A node that was there and is gone, though nobody disconnected it. */
-const LostNode = z.object({
-  id: z.number(),
-  name: z.string(),
-  /** ms since the epoch. */
-  lastSeen: z.number(),
-  /** How many of its services are enabled, which nobody reaches. */
-  services: z.number(),
+export const AttentionQuery = z.strictObject({
+  ...pageQuery,
+  search: searchText,
+  type: z.optional(Attention.shape.kind),
 })
-export type LostNode = z.infer<typeof LostNode>
-
-/** A domain whose first certificate of the chosen authority could not be had. */
-const UnissuedCertificate = z.object({
-  /** The domain's. */
-  id: z.number(),
-  domain: z.string(),
-  error: z.string(),
-})
-export type UnissuedCertificate = z.infer<typeof UnissuedCertificate>
+export type AttentionQuery = z.infer<typeof AttentionQuery>
+export const AttentionList = listOrPage(Attention)
 
 /** One line of what was done lately. */
 const RecentChange = z.object({
@@ -61,12 +63,8 @@ export const Overview = z.object({
   /** How many there are in each phase, and how many are disabled. */
   services: z.record(ServiceState.shape.phase, z.number()),
   disabledServices: z.number(),
-  /** Those with the most services first; five at most. */
-  lost: z.array(LostNode),
-  /** Those that are `failed` or `unanswered`; failed ones first, five at most. */
-  troubled: z.array(TroubledService),
-  /** How many there are, and five of them at most. */
-  unissued: z.object({ count: z.number(), first: z.array(UnissuedCertificate) }),
+  /** Domains whose first certificate of the chosen authority could not be had. */
+  unissued: z.number(),
   /** The newest first; eight at most. */
   changes: z.array(RecentChange),
 })

@@ -1,6 +1,13 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import type { Endpoint } from '@postern/contract/endpoint'
-import { keepPreviousData, type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  type QueryClient,
+  type QueryKey,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { useApi } from './context.ts'
 import type { Answer, CallInput, RawInput } from './types.ts'
 
@@ -61,7 +68,7 @@ export function putNewer<T>(
 export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_000 })
 
 /** The edges, and whether they have applied what the console shows. */
-export const useEdges = () => useAnswer(endpoints.listEdges, {})
+export const useEdges = (enabled: boolean) => useAnswer(endpoints.listEdges, {}, { enabled })
 
 /** The certificates that a failing renewal will miss. Time alone makes more of them, and the server says when. */
 export const useEndingCertificates = (enabled: boolean) =>
@@ -71,3 +78,14 @@ export const useEndingCertificates = (enabled: boolean) =>
     // The answer was a moment on its way, and must not be asked for too early.
     { enabled, refetchInterval: (answer) => answer && answer.nextInMs + 1000 },
   ).data?.data ?? []
+
+/** The first of all that needs a person. A certificate becomes one by time alone. */
+export function useAttention(limit: number) {
+  const client = useQueryClient()
+  const ending = useEndingCertificates(true).length
+  const query = usePage(endpoints.listAttention, { query: { limit } })
+  useEffect(() => {
+    if (ending > 0) void client.invalidateQueries({ queryKey: [endpoints.listAttention.path] })
+  }, [client, ending])
+  return query
+}

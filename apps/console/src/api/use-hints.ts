@@ -4,13 +4,16 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import { type StreamState, useStream } from './stream.ts'
 
+/** What depends on all of them. */
+const OF_ALL: readonly string[] = [endpoints.getOverview.path, endpoints.listAttention.path]
+
 /** Reloads what the server says has changed, and everything when the stream (re)connects. */
 export function useHints(): StreamState {
   const queries = useQueryClient()
   const reload = (nouns: readonly HintNoun[]) =>
     void queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) =>
-        path === endpoints.getOverview.path || nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
+        OF_ALL.includes(String(path)) || nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
     })
   const state = useStream(endpoints.streamHints, {
     query: {},

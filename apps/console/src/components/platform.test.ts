@@ -11,10 +11,11 @@ const EDGE: Edge = {
   wanted: 7,
   applied: 7,
   problems: [],
+  problemCount: 0,
   dataPlane: { haproxy: fine, wireguard: fine, nftables: fine },
   lastSeen: null,
 }
-const problem = { scope: { kind: 'service', id: 2 }, message: 'Port 443 is taken.' } as const
+const problem = { scope: { kind: 'service', id: 2 }, name: 'wiki', message: 'Port 443 is taken.' } as const
 
 test('all applied', () => {
   expect(platformState([EDGE])).toMatchObject({ kind: 'ok', text: 'In sync', revision: 7 })
@@ -25,8 +26,12 @@ test('a change on its way', () => {
 })
 
 test('a change that an edge cannot take over is a problem, not on its way', () => {
-  const refused = { scope: { kind: 'edge' }, message: 'The answer of the server is no state.' } as const
-  expect(platformState([{ ...EDGE, wanted: 8, problems: [refused] }])).toMatchObject({
+  const refused = {
+    scope: { kind: 'edge' },
+    name: null,
+    message: 'The answer of the server is no state.',
+  } as const
+  expect(platformState([{ ...EDGE, wanted: 8, problems: [refused], problemCount: 1 }])).toMatchObject({
     kind: 'problem',
     details: [refused.message],
   })
@@ -44,11 +49,13 @@ test('an edge that was not there yet may never have published anything', () => {
 })
 
 test('problems in words', () => {
-  expect(platformState([{ ...EDGE, problems: [problem] }])).toMatchObject({
+  expect(platformState([{ ...EDGE, problems: [problem], problemCount: 1 }])).toMatchObject({
     kind: 'problem',
     text: '1 problem',
-    details: ['Port 443 is taken.'],
+    details: ['wiki: Port 443 is taken.'],
+    isListed: true,
   })
+  expect(platformState([{ ...EDGE, problems: [problem], problemCount: 275 }]).text).toBe('275 problems')
 })
 
 test.each([
@@ -81,8 +88,9 @@ test('certificates that a failing renewal will miss are a warning, in which noth
     text: '1 certificate expires soon',
     revision: null,
     details: [words],
+    isListed: true,
   })
   expect(withEnding(state, [ending, ending]).text).toBe('2 certificates expire soon')
-  const worse = platformState([{ ...EDGE, problems: [problem] }])
-  expect(withEnding(worse, [ending])).toEqual({ ...worse, details: [problem.message, words] })
+  const worse = platformState([{ ...EDGE, problems: [problem], problemCount: 1 }])
+  expect(withEnding(worse, [ending])).toEqual({ ...worse, details: ['wiki: Port 443 is taken.', words] })
 })

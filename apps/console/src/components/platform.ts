@@ -9,6 +9,8 @@ export interface PlatformState {
   revision: number | null
   /** One line each, in the words of the part that has the problem. */
   details: string[]
+  /** The list of what needs attention says more. */
+  isListed?: true
 }
 
 const PARTS = {
@@ -51,7 +53,9 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   const absent = absentEdges(edges)
   if (absent.length > 0) return problem('Edge not connected', absent)
   const broken = brokenParts(edges)
-  const reported = edges.flatMap((edge) => edge.problems.map(({ message }) => message))
+  const reported = edges.flatMap((edge) =>
+    edge.problems.map(({ name, message }) => (name === null ? message : `${name}: ${message}`)),
+  )
   if (broken.length > 0) return problem('Data plane down', [...broken, ...reported])
   const wanted = Math.max(...edges.map((edge) => edge.wanted))
   const applied = Math.min(...edges.map((edge) => edge.applied))
@@ -63,8 +67,9 @@ export function platformState(edges: readonly Edge[]): PlatformState {
       revision: wanted,
       details: ['The edge is applying the latest change.'],
     }
-  if (reported.length > 0)
-    return problem(reported.length === 1 ? '1 problem' : `${reported.length} problems`, reported)
+  const count = edges.reduce((sum, edge) => sum + edge.problemCount, 0)
+  if (count > 0)
+    return { ...problem(count === 1 ? '1 problem' : `${count} problems`, reported), isListed: true }
   return {
     kind: 'ok',
     text: 'In sync',
@@ -83,7 +88,7 @@ export function withEnding(state: PlatformState, ending: EndingCertificates['dat
   if (state.kind === 'problem') return { ...state, details: [...state.details, ...lines] }
   const text =
     ending.length === 1 ? '1 certificate expires soon' : `${ending.length} certificates expire soon`
-  return { kind: 'warning', text, revision: null, details: lines }
+  return { kind: 'warning', text, revision: null, details: lines, isListed: true }
 }
 
 function endSentence(text: string): string {

@@ -16,7 +16,7 @@ interface Props<T> {
   noun: string
   columns: readonly Column<T>[]
   /** What can be done with a row; the same function each time, like `columns`. */
-  renderMenu: (row: T) => ReactNode
+  renderMenu?: (row: T) => ReactNode
   /** Instead of rows when there is none yet. */
   empty: ReactNode
   /** Whether there are none yet, when some rows exist from the start. */
@@ -77,7 +77,11 @@ function Rows<T extends { id: number }>({ list, expand, ...props }: Props<T>) {
   const label = expand?.label
   const all = useMemo(() => {
     const toggle = (id: number) => setOpen((before) => before.symmetricDifference(new Set([id])))
-    return [...(label ? [expander(label, open, toggle)] : []), ...columns, { ...ACTIONS, render: renderMenu }]
+    return [
+      ...(label ? [expander(label, open, toggle)] : []),
+      ...columns,
+      ...(renderMenu ? [{ ...ACTIONS, render: renderMenu }] : []),
+    ]
   }, [columns, renderMenu, label, open])
   return (
     <Table

@@ -9,6 +9,7 @@ export const urls = {
   domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
   nodes: () => '/nodes',
   node: (id: number) => `/nodes/${id}`,
+  attention: () => '/nodes/attention',
   serviceLogs: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
     `/nodes/${nodeId}/${type}/${id}/logs`,
 } as const
@@ -45,8 +46,14 @@ export const routePaths = {
   domainLogs: '/domains/:domain/logs',
   nodes: '/nodes',
   node: '/nodes/:id',
+  attention: '/nodes/attention',
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
 } as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
+
+/** A service is a row of its node's page, found there by its name. */
+export function serviceRowUrl({ nodeId, type, name }: Pick<Service, 'nodeId' | 'type' | 'name'>): string {
+  return `${urls.node(nodeId)}?${type}.search=${encodeURIComponent(name)}`
+}
 
 /** The page of a domain is its row in the list. */
 export function domainRowUrl(domain: string): string {

@@ -1,4 +1,4 @@
-import { Overview } from '@postern/contract/overview'
+import { type Attention, Overview } from '@postern/contract/overview'
 import { ServiceState } from '@postern/contract/services'
 import { connectEdgeClient, type EdgeClient, onlinePeer } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
@@ -40,6 +40,9 @@ afterAll(async () => {
 })
 
 const read = async () => Overview.parse((await client.get('/api/overview')).json())
+/** All that needs a person. */
+const readAttention = async (query = ''): Promise<Attention[]> =>
+  (await client.get(`/api/overview/attention${query}`)).json()
 const newest = async () => (await read()).changes[0]?.revision ?? 0
 const listServices = async (): Promise<{ enabled: boolean; system: boolean; state: ServiceState }[]> =>
   (
@@ -130,14 +133,14 @@ describe('the numbers', () => {
     const scope = { kind: 'service' as const, id: serviceIds[3] ?? 0 }
     edge.report(await newest(), { problems: [{ scope, message: 'No such host' }] })
     await until('the report', () => server.context.edges.views()[0]?.problems[0]?.message === 'No such host')
-    const { services, disabledServices, nodes, troubled } = await read()
+    const { services, disabledServices, nodes } = await read()
     expect({ services, disabledServices }).toEqual(await countRows())
     expect(disabledServices).toBe(1)
     expect(services['node-disconnected']).toBe(3)
     expect(nodes).toEqual({ online: 3, idle: 0, offline: 0, neverConnected: 0, disconnected: 1 })
-    expect(troubled[0]).toMatchObject({
-      nodeName: 'cellar',
-      state: { phase: 'failed', problem: 'No such host' },
+    expect((await readAttention())[0]).toMatchObject({
+      ...{ kind: 'service', tone: 'bad', nodeName: 'cellar' },
+      problem: 'No such host',
     })
   })
 
@@ -145,16 +148,17 @@ describe('the numbers', () => {
     const lastSeen = Date.now() - 600_000
     server.context.live.update(nodeIds.map((id) => ({ ...onlinePeer(id), latestHandshake: lastSeen })))
     // The first was disconnected by a person.
-    expect((await read()).lost.map(({ name, services }) => [name, services])).toEqual([
+    const lost = await readAttention('?type=node')
+    expect(lost.map(({ name, lost }) => [name, lost?.services])).toEqual([
       ['barn', 2],
       ['cellar', 2],
       ['deck', 2],
     ])
-    expect((await read()).lost[0]).toMatchObject({ id: nodeIds[1], lastSeen })
+    expect(lost[0]).toMatchObject({ nodeId: nodeIds[1], lost: { lastSeen } })
     // As after a reboot, when the tunnel has seen none of them yet.
     const none = { latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }
     server.context.live.update(nodeIds.map((nodeId) => ({ nodeId, ...none })))
-    expect((await read()).lost[0]).toMatchObject({ id: nodeIds[1], lastSeen })
+    expect((await readAttention('?type=node'))[0]).toMatchObject({ nodeId: nodeIds[1], lost: { lastSeen } })
     expect((await read()).nodes).toMatchObject({ offline: 3, neverConnected: 0 })
     const [node] = (await client.get('/api/nodes?search=barn')).json()
     expect(node).toMatchObject({
@@ -163,7 +167,7 @@ describe('the numbers', () => {
       clientIp: '203.0.113.7',
     })
     server.context.live.update(nodeIds.map(onlinePeer))
-    expect((await read()).lost).toEqual([])
+    expect(await readAttention('?type=node')).toEqual([])
   })
 })
 
@@ -246,6 +250,35 @@ describe('the public host', () => {
   })
 })
 
+it('lists all that needs a person page by page, the worst first, and finds it by its words', async () => {
+  server.context.live.update(nodeIds.map(onlinePeer))
+  const named = serviceIds.slice(1, 5)
+  const problems = [
+    ...named.map((id) => ({ scope: { kind: 'service' as const, id }, message: `No host for ${id}` })),
+    { scope: { kind: 'node' as const, id: nodeIds[2] ?? 0 }, message: 'Two nodes have this key' },
+    { scope: { kind: 'edge' as const }, message: 'The disk is full' },
+    ...Array.from({ length: 30 }, () => ({ scope: { kind: 'edge' as const }, message: 'The disk is full' })),
+  ]
+  edge.report(await newest(), { problems })
+  await until('the report', () => server.context.edges.views()[0]?.problems.length === problems.length)
+  const all = await readAttention()
+  expect(all.slice(0, 1)).toMatchObject([{ kind: 'edge', name: 'Local', problem: 'The disk is full' }])
+  expect(all.filter(({ kind }) => kind === 'node')).toMatchObject([{ name: 'cellar', nodeId: nodeIds[2] }])
+  const services = all.filter(({ kind }) => kind === 'service').map(({ problem }) => problem)
+  expect(services).toEqual(expect.arrayContaining(named.slice(1).map((id) => `No host for ${id}`)))
+  const page = (await client.get('/api/overview/attention?type=service&limit=2&page=2')).json()
+  expect(page).toMatchObject({ page: 2, limit: 2, total: services.length })
+  expect(page.data[0]).toMatchObject({ id: 3, type: 'http' })
+  expect(await readAttention('?search=NO+HOST')).toHaveLength(services.length)
+  // The sidebar's question, of every page at every change, stays small.
+  const [told] = (await client.get('/api/edges')).json()
+  expect(told).toMatchObject({ problemCount: problems.length })
+  expect(told.problems).toHaveLength(20)
+  await edge.report(await newest(), { problems: problems.slice(0, 1) })
+  await until('the report', () => server.context.edges.views()[0]?.problems.length === 1)
+  expect((await client.get('/api/edges')).json()[0].problems[0]).toMatchObject({ name: 's1' })
+})
+
 it('names the domains whose first order has failed, and counts all of them', async () => {
   const { db } = server.context
   const at = new Date().toISOString()
@@ -261,9 +294,10 @@ it('names the domains whose first order has failed, and counts all of them', asy
     .insertInto('orders')
     .values(ids.map((id) => ({ ...order, domain_id: id, problem })))
     .execute()
-  const { count, first } = (await read()).unissued
-  expect([count, first.length]).toEqual([6, 5])
-  expect(first[0]).toEqual({ id: ids[0], domain: 'd0.example.com', error: 'no address' })
+  expect((await read()).unissued).toBe(6)
+  const failed = await readAttention('?type=certificate')
+  expect(failed).toHaveLength(6)
+  expect(failed[0]).toMatchObject({ tone: 'bad', name: 'd0.example.com', problem: 'no address' })
   for (const id of ids) await client.delete(`/api/domains/${id}`)
-  expect((await read()).unissued).toEqual({ count: 0, first: [] })
+  expect((await read()).unissued).toBe(0)
 })

@@ -3,11 +3,11 @@ import type { Overview, RecentChange } from '@postern/contract/overview'
 import { CircleCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import { useEndingCertificates } from '../../api/queries.ts'
+import { useAttention, useEndingCertificates } from '../../api/queries.ts'
+import { AttentionText, attentionUrl, problemOf } from '../../components/attention.tsx'
 import { RelativeTime } from '../../ui/Figures.tsx'
 import { Skeleton } from '../../ui/Table.tsx'
-import { formatDate } from '../../util/time.ts'
-import { urls } from '../../util/urls.ts'
+import { domainRowUrl, urls } from '../../util/urls.ts'
 import './Overview.css'
 
 /** What matters of the whole installation: how much there is of it, what needs a person, and what was done lately. */
@@ -16,8 +16,8 @@ export function OverviewCards({ overview }: { overview: Overview }) {
   return (
     <>
       <Tiles overview={overview} ending={ending} />
-      <div className="home news">
-        <Attention {...overview} ending={ending} />
+      <div className="news">
+        <AttentionCard />
         <Changes changes={overview.changes} />
       </div>
     </>
@@ -64,7 +64,7 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
         ]}
       />
       <Tile
-        to={urls.nodes()}
+        to={services.failed + services.unanswered > 0 ? `${urls.attention()}?type=service` : urls.nodes()}
         title="Services"
         count={services.live}
         words="live"
@@ -84,7 +84,7 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
         count={ending.length}
         words="expiring soon"
         tone={ending.length > 0 ? 'warn' : undefined}
-        parts={[{ count: unissued.count, words: 'failed', tone: 'bad' }]}
+        parts={[{ count: unissued, words: 'failed', tone: 'bad' }]}
         rest={ending.length === 0 ? 'All renewing on schedule' : 'All others renewing on schedule'}
       />
     </section>
@@ -122,82 +122,48 @@ function Tile({ to, title, count, words, tone, parts = [], rest }: TileProps) {
   )
 }
 
-/** So many of the certificates that expire soon are named. */
-const MOST_ENDING = 5
+/** So many of them are named here. */
+const NAMED = 5
 
-interface AttentionProps extends Pick<Overview, 'services' | 'nodes' | 'lost' | 'troubled' | 'unissued'> {
-  ending: EndingCertificates['data']
-}
-
-function Attention({ nodes, services, lost, troubled, unissued, ending }: AttentionProps) {
-  const shownEnding = ending.slice(0, MOST_ENDING)
-  const shown = lost.length + troubled.length + unissued.first.length + shownEnding.length
-  const all = nodes.offline + services.failed + services.unanswered + unissued.count + ending.length
+function AttentionCard() {
+  const { data, isError } = useAttention(NAMED)
+  if (isError || !data) return null
+  const { data: rows, total } = data
   return (
     <section className="card" aria-labelledby="attention">
       <header className="card-head">
-        <h2 id="attention">Needs Attention</h2>
+        <h2 id="attention">Needs Attention{total > 0 && <span className="sub"> {total}</span>}</h2>
+        {total > rows.length && (
+          <Link className="more" to={urls.attention()}>
+            See all {total}
+          </Link>
+        )}
       </header>
-      {shown === 0 ? (
+      {total === 0 ? (
         <p className="card-body calm">
           <CircleCheck className="ic" /> Nothing needs your attention.
         </p>
       ) : (
         <ul className="lines">
-          {lost.map(({ id, name, lastSeen, services }) => (
+          {rows.map((row) => (
             <Line
-              key={`node ${id}`}
-              {...(services > 0 && { tone: 'bad' })}
-              to={urls.node(id)}
-              name={name}
-              text={
-                <>
-                  was last seen <RelativeTime time={lastSeen} />
-                </>
-              }
-              below={unreachableText(services)}
+              key={row.id}
+              tone={row.tone}
+              to={attentionUrl(row)}
+              name={row.name}
+              text={<AttentionText row={row} />}
+              below={problemOf(row)}
             />
           ))}
-          {troubled.map(({ id, name, nodeId, nodeName, state }) => (
-            <Line
-              key={id}
-              tone={state.phase === 'failed' ? 'bad' : 'warn'}
-              to={urls.node(nodeId)}
-              name={name}
-              text={`on ${nodeName}`}
-              below={state.problem}
-            />
-          ))}
-          {unissued.first.map(({ id, domain, error }) => (
-            <Line
-              key={`order ${id}`}
-              tone="bad"
-              to={searchDomain(domain)}
-              name={domain}
-              text="has no certificate from its authority"
-              below={error}
-            />
-          ))}
-          {shownEnding.map(({ id, domain, notAfter, error }) => (
-            <Line
-              key={`certificate ${id}`}
-              tone="warn"
-              to={urls.domains()}
-              name={domain}
-              text={`certificate expires ${formatDate(notAfter)}`}
-              below={error}
-            />
-          ))}
-          {all > shown && <li>and {all - shown} more</li>}
+          {total > rows.length && (
+            <li>
+              <Link to={urls.attention()}>and {total - rows.length} more</Link>
+            </li>
+          )}
         </ul>
       )}
     </section>
   )
-}
-
-function unreachableText(services: number): string {
-  if (services === 0) return 'It has no enabled services.'
-  return services === 1 ? 'Its service is unreachable.' : `Its ${services} services are unreachable.`
 }
 
 function Changes({ changes }: { changes: readonly RecentChange[] }) {
@@ -228,10 +194,8 @@ function Changes({ changes }: { changes: readonly RecentChange[] }) {
 /** Where what changed is to be seen; undefined when it is gone. */
 function placeOf({ nodeId, domain }: RecentChange): string | undefined {
   if (nodeId !== null) return urls.node(nodeId)
-  return domain === null ? undefined : searchDomain(domain)
+  return domain === null ? undefined : domainRowUrl(domain)
 }
-
-const searchDomain = (domain: string) => `${urls.domains()}?search=${encodeURIComponent(domain)}`
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
@@ -240,7 +204,7 @@ interface LineProps {
   name: string | null
   text: ReactNode
   below: ReactNode
-  tone?: 'bad' | 'warn'
+  tone?: 'bad' | 'warn' | 'none'
 }
 
 function Line({ to, name, text, below, tone }: LineProps) {

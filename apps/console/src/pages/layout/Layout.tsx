@@ -52,7 +52,7 @@ export function Layout({ children }: { children: ReactNode }) {
             onFind={() => setOpened('palette')}
             crumbSlot={setSlot}
           />
-          <PlatformBanners />
+          <PlatformBanners hints={hints} />
           {children}
         </div>
       </div>

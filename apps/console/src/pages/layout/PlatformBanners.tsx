@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'react'
 import { useConfig, useEdges } from '../../api/queries.ts'
+import type { StreamState } from '../../api/stream.ts'
 import { absentEdges, brokenParts } from '../../components/platform.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
 import { serverUrls } from '../../util/urls.ts'
 
 /** What keeps the whole installation from working, across the top of every page. */
-export function PlatformBanners() {
+export function PlatformBanners({ hints }: { hints: StreamState }) {
   const config = useConfig()
-  const edges = useEdges()
+  const edges = useEdges(hints === 'live')
   const absent = absentEdges(edges.data ?? [])
   // After a start of the server an edge needs a moment to come back.
   const isAbsent = useLasting(absent.length > 0, EDGE_ABSENCE_SHOWN)

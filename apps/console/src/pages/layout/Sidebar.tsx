@@ -16,7 +16,7 @@ import { Link, NavLink } from 'react-router'
 import { useConfig, useEdges, useEndingCertificates } from '../../api/queries.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { Glyph } from '../../components/Glyph.tsx'
-import { platformState, withEnding } from '../../components/platform.ts'
+import { type PlatformState, platformState, withEnding } from '../../components/platform.ts'
 import { IconButton, Spinner } from '../../ui/Button.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
@@ -106,29 +106,43 @@ const ICONS = {
 
 /** Whether the data plane runs what the console shows, and for how long browsers trust it; the reason is its tooltip. */
 function SyncMark({ hints }: { hints: StreamState }) {
-  const edges = useEdges()
-  // What a page begins with comes first.
+  // What a page begins with comes first; what was said before the stream began would be asked for twice.
+  const edges = useEdges(hints === 'live')
   const ending = useEndingCertificates(hints === 'live')
-  if (!edges.data && !edges.isError) return null
+  if (!edges.data && !edges.isError && hints !== 'reconnecting') return null
   const isKnown = edges.data && hints !== 'reconnecting'
   const state = isKnown ? withEnding(platformState(edges.data), ending) : UNKNOWN
-  return (
-    <Tooltip focusable className={`sync ${state.kind}`} text={<Details lines={state.details} />}>
+  const words = (
+    <>
       {ICONS[state.kind]}
       <span>
         {state.text}
         {state.revision !== null && <span className="mono"> r{state.revision}</span>}
       </span>
+    </>
+  )
+  const details = <Details lines={state.details} />
+  if (!state.isListed)
+    return (
+      <Tooltip focusable className={`sync ${state.kind}`} text={details}>
+        {words}
+      </Tooltip>
+    )
+  return (
+    <Tooltip text={details}>
+      <Link className={`sync ${state.kind}`} to={urls.attention()}>
+        {words}
+      </Link>
     </Tooltip>
   )
 }
 
-const UNKNOWN = {
+const UNKNOWN: PlatformState = {
   kind: 'problem',
   text: "Can't reach the server",
   revision: null,
   details: ["The server hasn't confirmed that changes are applied."],
-} as const
+}
 
 function Details({ lines }: { lines: readonly string[] }) {
   const shown = lines.slice(0, 5)

@@ -17,6 +17,7 @@ import type { Counts, CountsMessage } from '../figures/counts.ts'
 import type { LogHub } from '../logs/logs.ts'
 import type { LiveFigures } from '../nodes/figures.ts'
 import type { EdgeView } from '../services/state.ts'
+import { readNames } from './names.ts'
 
 /** The way to one edge that is connected. */
 export interface EdgeLink {
@@ -262,8 +263,16 @@ function listTurned(before: EdgeView['families'], after: EdgeView['families']): 
   return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
 }
 
+/** So many problems are told with an edge; the list of what needs attention has them all. */
+const MOST_TOLD = 20
+
 async function listEdges(db: Kysely<Database>, states: ReadonlyMap<number, State>): Promise<Edge[]> {
   const rows = await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+  const told = new Map(rows.map(({ id }) => [id, firstProblems(states.get(id)?.report?.problems ?? [])]))
+  const nameOf = await readNames(
+    db,
+    [...told.values()].flat().map(({ scope }) => scope),
+  )
   return rows.map(({ id, name }) => {
     const state = states.get(id)
     const lastSeen = state?.lastSeen ?? null
@@ -274,9 +283,16 @@ async function listEdges(db: Kysely<Database>, states: ReadonlyMap<number, State
       version: state?.version ?? null,
       wanted: state?.report?.wanted ?? 0,
       applied: state?.report?.applied ?? 0,
-      problems: state?.report?.problems ?? [],
+      problems: (told.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
+      problemCount: state?.report?.problems.length ?? 0,
       dataPlane: state?.report?.dataPlane ?? null,
       lastSeen: lastSeen === null ? null : new Date(lastSeen).toISOString(),
     }
   })
+}
+
+/** Those of the edge itself first. */
+function firstProblems(problems: readonly Problem[]): Problem[] {
+  const isOwn = ({ scope }: Problem) => scope.kind === 'edge'
+  return [...problems.filter(isOwn), ...problems.filter((problem) => !isOwn(problem))].slice(0, MOST_TOLD)
 }

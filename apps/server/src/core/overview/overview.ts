@@ -1,5 +1,4 @@
-import type { CertificateProblem } from '@postern/contract/certificates'
-import type { LostNode, Overview, RecentChange, TroubledService } from '@postern/contract/overview'
+import type { Overview, RecentChange } from '@postern/contract/overview'
 import type { Service } from '@postern/contract/services'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
@@ -8,9 +7,6 @@ import { selectWithheld } from '../publishing/rule.ts'
 import { readServices, toService } from '../services/records.ts'
 import { type ServiceNodeView, serviceState } from '../services/state.ts'
 
-const MOST_TROUBLED = 5
-const MOST_LOST = 5
-const MOST_UNISSUED = 5
 const MOST_CHANGES = 8
 
 /**
@@ -42,16 +38,14 @@ export async function readOverview(context: Context): Promise<Overview> {
     nodes: countNodes(counted),
     services,
     disabledServices: await countDisabled(context),
-    lost: await listLost(context, counted),
-    troubled: pickTroubled(apart),
-    unissued: await readUnissued(context),
+    unissued: await countUnissued(context),
     changes: await listChanges(context),
   }
 }
 
 type Phase = Service['state']['phase']
 
-interface CountedNode {
+export interface CountedNode {
   kind: keyof Overview['nodes'] | 'local'
   /** In which its services usually are. */
   phase: Phase
@@ -60,7 +54,7 @@ interface CountedNode {
   lastSeen: number | null
 }
 
-async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
+export async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
   const rows = await db
     .selectFrom('nodes')
     .leftJoin('services', (join) =>
@@ -112,18 +106,6 @@ function kindOf({ isLocal, enabled, status, lastSeen }: ServiceNodeView): Counte
   return lastSeen === null ? 'neverConnected' : status
 }
 
-async function listLost({ db }: Context, counted: ReadonlyMap<number, CountedNode>): Promise<LostNode[]> {
-  const lost = [...counted].filter(([, { kind }]) => kind === 'offline')
-  const first = lost.toSorted(([, a], [, b]) => b.count - a.count).slice(0, MOST_LOST)
-  const ids = first.map(([id]) => id)
-  const rows = await db.selectFrom('nodes').select(['id', 'name']).where('id', 'in', ids).execute()
-  const names = new Map(rows.map(({ id, name }) => [id, name]))
-  return first.map(([id, { lastSeen, count }]) => ({
-    ...{ id, name: names.get(id) ?? '' },
-    ...{ lastSeen: lastSeen ?? 0, services: count },
-  }))
-}
-
 function countNodes(counted: ReadonlyMap<number, CountedNode>): Overview['nodes'] {
   const nodes = { online: 0, idle: 0, offline: 0, neverConnected: 0, disconnected: 0 }
   for (const { kind } of counted.values()) if (kind !== 'local') nodes[kind]++
@@ -131,7 +113,7 @@ function countNodes(counted: ReadonlyMap<number, CountedNode>): Overview['nodes'
 }
 
 /** The enabled services that may be in another phase than their node's others. */
-async function listServicesApart(context: Context): Promise<Service[]> {
+export async function listServicesApart(context: Context): Promise<Service[]> {
   const views = context.edges.views()
   const scopes = views.flatMap(({ problems }) => problems.map(({ scope }) => scope))
   const idsOf = (kind: 'service' | 'node' | 'certificate') =>
@@ -195,20 +177,13 @@ async function countUnchecked({ db, edges }: Context, apart: readonly number[]) 
 }
 
 /** A statement holds a limited number of values. */
-function among(ids: readonly number[]) {
+export function among(ids: readonly number[]) {
   return sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
 }
 
-function pickTroubled(services: readonly Service[]): TroubledService[] {
-  const of = (phase: Phase) => services.filter(({ state }) => state.phase === phase)
-  return [...of('failed'), ...of('unanswered')]
-    .slice(0, MOST_TROUBLED)
-    .map(({ id, name, nodeId, nodeName, state }) => ({ id, name, nodeId, nodeName, state }))
-}
-
 /** The domains whose order has failed and that have no certificate of the authority's yet. */
-async function readUnissued({ db }: Context): Promise<Overview['unissued']> {
-  const failed = db
+export function selectUnissued(db: Context['db']) {
+  return db
     .selectFrom('orders')
     .innerJoin('domains', 'domains.id', 'orders.domain_id')
     .leftJoin('certificates', 'certificates.domain_id', 'domains.id')
@@ -216,22 +191,13 @@ async function readUnissued({ db }: Context): Promise<Overview['unissued']> {
     .where('orders.step', 'is', null)
     .where('orders.problem', 'is not', null)
     .where((eb) => eb.or([eb('certificates.kind', 'is', null), eb('certificates.kind', '!=', 'certbot')]))
-  const { count } = await failed
+}
+
+async function countUnissued({ db }: Context): Promise<number> {
+  const { count } = await selectUnissued(db)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  const rows = await failed
-    .select(['domains.id', 'domains.domain', 'orders.problem'])
-    .orderBy('domains.domain')
-    .limit(MOST_UNISSUED)
-    .execute()
-  return {
-    count,
-    // Written by this server as what it is.
-    first: rows.map(({ id, domain, problem }) => ({
-      ...{ id, domain },
-      error: (JSON.parse(problem ?? '{}') as Partial<CertificateProblem>).detail ?? '',
-    })),
-  }
+  return count
 }
 
 async function countDisabled({ db }: Context): Promise<number> {

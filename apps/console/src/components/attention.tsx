@@ -1,0 +1,39 @@
+import type { Attention } from '@postern/contract/overview'
+import { RelativeTime } from '../ui/Figures.tsx'
+import { formatDate } from '../util/time.ts'
+import { domainRowUrl, serviceRowUrl, urls } from '../util/urls.ts'
+
+/** Where one sees what it is about, and can do something; an edge has no page. */
+export function attentionUrl({ kind, name, nodeId, type }: Attention): string | undefined {
+  if (kind === 'certificate') return domainRowUrl(name)
+  if (nodeId === null) return undefined
+  return type === null ? urls.node(nodeId) : serviceRowUrl({ nodeId, type, name })
+}
+
+/** What is said beside the name. */
+export function AttentionText({ row: { kind, nodeName, lost, notAfter } }: { row: Attention }) {
+  if (lost !== null)
+    return (
+      <>
+        was last seen <RelativeTime time={lost.lastSeen} />
+      </>
+    )
+  if (nodeName !== null) return <>on {nodeName}</>
+  if (kind !== 'certificate') return null
+  return (
+    <>
+      {notAfter === null
+        ? 'has no certificate from its authority'
+        : `certificate expires ${formatDate(notAfter)}`}
+    </>
+  )
+}
+
+/** What is wrong, in words. */
+export function problemOf({ problem, lost }: Attention): string {
+  if (lost === null) return problem ?? ''
+  if (lost.services === 0) return 'It has no enabled services.'
+  return lost.services === 1
+    ? 'Its service is unreachable.'
+    : `Its ${lost.services} services are unreachable.`
+}

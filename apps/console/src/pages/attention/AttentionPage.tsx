@@ -1,0 +1,105 @@
+import { endpoints } from '@postern/contract/console-endpoints'
+import type { Attention } from '@postern/contract/overview'
+import { Link } from 'react-router'
+import { AttentionText, attentionUrl, problemOf } from '../../components/attention.tsx'
+import { Page } from '../../components/Page.tsx'
+import { usePageParams } from '../../table/list-params.ts'
+import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
+import { type List, useList } from '../../table/use-list.ts'
+import { Button } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { OPENS_ROW } from '../../ui/row-events.ts'
+import { SearchField } from '../../ui/SearchField.tsx'
+import { Pills } from '../../ui/Select.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import './AttentionPage.css'
+
+const TYPES = [
+  { value: '', text: 'View All' },
+  { value: 'service', text: 'Services' },
+  { value: 'node', text: 'Nodes' },
+  { value: 'certificate', text: 'Certificates' },
+] as const
+
+const KINDS = { edge: 'Edge', node: 'Node', service: 'Service', certificate: 'Certificate' } as const
+
+const COLUMNS: readonly Column<Attention>[] = [
+  {
+    head: 'Name',
+    width: 'w-38',
+    className: 'c-name',
+    render: (row) => (
+      <>
+        <Name row={row} />{' '}
+        <span className="sub">
+          <AttentionText row={row} />
+        </span>
+      </>
+    ),
+  },
+  { head: 'Type', width: 'w-12', className: 'c-badge sub', render: ({ kind }) => KINDS[kind] },
+  {
+    head: 'Problem',
+    className: 'c-full',
+    render: (row) => <p className={`trouble ${row.tone}`}>{problemOf(row)}</p>,
+  },
+]
+
+/** Everything that needs a person, the worst first. */
+export function AttentionPage() {
+  const list = useList({ endpoint: endpoints.listAttention, state: usePageParams() })
+  const { params, change } = list
+  return (
+    <Page title="Needs Attention">
+      <header className="head">
+        <h1>Needs Attention</h1>
+      </header>
+      <div className="tools">
+        <Pills label="Type" options={TYPES} value={params.type} onValueChange={(type) => change({ type })} />
+        <SearchField
+          label="Search problems"
+          placeholder="Search name or problem"
+          value={params.search}
+          onSearch={(search) => change({ search }, { replace: true })}
+        />
+      </div>
+      <QueryTable
+        className="attention"
+        caption="Needs Attention"
+        noun="problems"
+        list={list}
+        columns={COLUMNS}
+        empty={<EmptyState door="ajar" title="Nothing needs your attention" text={CALM} />}
+        noMatch={<NoMatch list={list} />}
+      />
+    </Page>
+  )
+}
+
+const CALM = 'Services that fail, nodes that are lost and certificates that cannot be renewed appear here.'
+
+function Name({ row }: { row: Attention }) {
+  const to = attentionUrl(row)
+  if (to === undefined) return <b dir="auto">{row.name}</b>
+  return (
+    <Link {...OPENS_ROW} to={to} dir="auto">
+      {row.name}
+    </Link>
+  )
+}
+
+function NoMatch({ list }: { list: List<Attention> }) {
+  const { search, type } = list.params
+  const viewAll = type !== '' && <Button onClick={() => list.change({ type: '' })}>View All</Button>
+  if (search !== '')
+    return (
+      <NothingMatches list={list} text="No problems match.">
+        {viewAll}
+      </NothingMatches>
+    )
+  return (
+    <EmptyState door="ajar" title="Nothing here needs your attention" text="Choose View All to see the rest.">
+      {viewAll}
+    </EmptyState>
+  )
+}
