@@ -35,6 +35,11 @@ async function fillTables(): Promise<void> {
     ${counted(SERVICES)} SELECT 's' || i || '.example.com', 'self-signed', 1, ${at}, ${at}, 1 FROM n`.execute(
     db,
   )
+  // Held by all, so that the server issues none while something is measured.
+  await sql`INSERT INTO certificates (domain_id, status, kind, not_before, not_after, created_at, updated_at, revision)
+    SELECT id, 'valid', 'self-signed', ${at}, '2099-01-01T00:00:00.000Z', ${at}, ${at}, 1 FROM domains`.execute(
+    db,
+  )
   await sql`INSERT INTO services (type, node_id, name, name_folded, domain_id, path, backend_proto, proto, port, ssl,
       backend_port, allowed_ips, blocked_ips, enabled, system, created_at, updated_at, revision)
     SELECT iif(id % 2, 'http', 'tcp'), (id + 3) / 2, 'service ' || id, 'service ' || id, id, iif(id % 2, '/', NULL),

@@ -105,6 +105,9 @@ test('changing to self-signed in the middle ends the order, and so does deleting
   expect(sections.certificates.flatMap(({ domains }) => domains)).toEqual(['one.example.com'])
 })
 
+/** On a busy machine one may fail, and is placed again within a minute. */
+const PLACED_AGAIN = { timeoutMs: 150_000 }
+
 test('sixty at once never keep the server from anything else for long, and no more than 20 are open', async () => {
   let [longest, most, last] = [0, 0, process.threadCpuUsage()]
   // Of this thread alone: what else the machine does must not count.
@@ -123,13 +126,17 @@ test('sixty at once never keep the server from anything else for long, and no mo
     async () => (await desk.orders()).filter((row) => row.step === 'preparing').length === 20,
   )
   await desk.edge.pause(false)
-  await until('all to be valid', async () => {
-    const rows = await desk.orders()
-    most = Math.max(most, rows.filter(isOpen).length)
-    return rows.every(
-      ({ step, problem, directory }) => step === null && problem === null && directory !== null,
-    )
-  })
+  await until(
+    'all to be valid',
+    async () => {
+      const rows = await desk.orders()
+      most = Math.max(most, rows.filter(isOpen).length)
+      return rows.every(
+        ({ step, problem, directory }) => step === null && problem === null && directory !== null,
+      )
+    },
+    PLACED_AGAIN,
+  )
   clearInterval(timer)
   process.stdout.write(`60 certificates: at most ${most} open, ${longest.toFixed(1)} ms at a stretch\n`)
   for (const id of ids) expect(await desk.read(id)).toMatchObject(VALID)
