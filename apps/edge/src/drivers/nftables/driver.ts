@@ -74,15 +74,15 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
   let left: { udp: readonly ResolvedPortRoute[]; found: string; isCrowded: boolean } | undefined
   const isAsLeft = async ({ udp, found, isCrowded }: NonNullable<typeof left>) =>
     !checksAllFlows &&
-    found === (await findHeldPorts(exec, udp)).join() &&
+    found === (await findHeldPorts(exec, udp)) &&
     isCrowded === (await findCrowding(exec)).length > 0
   return {
     async apply(wanted) {
       left = undefined
-      const { services, problems, found, facts } = await findUdpServices(options, wanted)
+      const observed = await observeTable(options)
+      const { services, problems, found, facts } = await findUdpServices(options, wanted, observed)
       // Nobody knows where they lead just now.
       known = wanted.udp ? facts : { ...known, held: facts.held }
-      const observed = await observeTable(options)
       const plan = counts.keepUnread(planFor(options, wanted, services, observed), observed)
       const note = (table: ObservedTable | undefined) => {
         isolates = isIsolating(plan, table)

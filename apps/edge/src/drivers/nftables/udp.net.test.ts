@@ -227,34 +227,6 @@ describe('this machine', () => {
     expect(await edge.must('cat', '/proc/sys/net/ipv4/conf/all/route_localnet')).toBe('0\n')
   })
 
-  test('keeps a port that another program holds, and says so, until it is free', async () => {
-    const other = lab.edge.exec.stream(
-      process.execPath,
-      ['-e', `require('node:dgram').createSocket('udp4').bind(32671, '127.0.0.1')`],
-      { onLine: () => undefined, onExit: () => undefined },
-    )
-    const isHeld = async () => (await lab.edge.must('ss', '-Hlun', 'sport = :32671')) !== ''
-    await until('the port to be held', isHeld)
-    await apply()
-    const outside = makeUdpRoute(14, 32_800)
-    expect((await apply(echo(), echoTwo(), outside)).problems).toEqual([
-      onService(11, 'Port 32671 is held by another program on this machine'),
-      onService(
-        14,
-        'Port 32800 is outside the range of this server, 32660-32760. Give the service another port.',
-      ),
-    ])
-    const kept = keep(32_671)
-    await untilAnswered(keep(32_672))
-    expect(kept.answered()).toBe(0)
-    expect(await driver.isAsLeft()).toBe(true)
-    other.stop()
-    await until('the port to be free', async () => !(await isHeld()))
-    expect(await driver.isAsLeft()).toBe(false)
-    expect((await apply(echo(), echoTwo())).problems).toEqual([])
-    await untilAnswered(kept)
-  })
-
   test('names a foreign chain that drops what visitors send, on each service, and only then', async () => {
     const { edge } = lab
     await edge.must('nft', 'add', 'table', 'ip', 'ufw')
@@ -386,15 +358,5 @@ describe('what the firewall cannot do', () => {
     ])
     await untilAnswered(keep(32_672))
     await apply()
-  })
-})
-
-test('the ports of the range that other programs hold are known before a service wants one', async () => {
-  const script = "for (const port of [32690, 40000]) require('node:dgram').createSocket('udp4').bind(port)"
-  const holder = lab.edge.start([process.execPath, '-e', script], { logFile: '/dev/null' })
-  onTestFinished(() => holder.stop())
-  await until('the port to be held', async () => {
-    await apply()
-    return driver.facts().held.join() === '32690'
   })
 })

@@ -27,7 +27,7 @@ interface UdpWanted {
 interface FoundServices {
   services: UdpService[]
   problems: Problem[]
-  /** The ports among theirs that another program holds, as text. */
+  /** The ports among theirs that other programs hold, with the users, as text. */
   found: string
   facts: UdpFacts
 }
@@ -37,15 +37,23 @@ export interface UdpFacts extends Pick<PortFacts, 'ipv4Only' | 'ipv6Only'> {
   held: number[]
 }
 
-/** The UDP services that can be carried, and why others cannot. */
+/**
+ * The UDP services that can be carried, and why others cannot. A port that another program holds is left to it; but a
+ * service that has its port is not made to give it up by whoever opens it later, unless that is root.
+ * @param observed the table with the services that have their ports
+ */
 export async function findUdpServices(
   options: UdpOptions & { exec: Exec },
   { udp = [], settings, peers }: UdpWanted,
+  observed: ObservedTable | undefined,
 ): Promise<FoundServices> {
-  const all = await readHeldPorts(options.exec)
-  const held = udp.flatMap(({ enabled, port }) => (enabled && all.has(port) ? port : []))
+  const all = await readHolders(options.exec)
+  const served = new Set(observed?.sets.served?.map(Number))
+  const enabled = udp.filter((route) => route.enabled && all.has(route.port)).map(({ port }) => port)
+  const isLate = (port: number) => served.has(port) && !all.get(port)?.includes(ROOT)
+  const held = enabled.filter((port) => !isLate(port))
   const services: UdpService[] = []
-  const problems: Problem[] = []
+  const problems: Problem[] = enabled.filter(isLate).map((port) => tellLate(port, all.get(port)))
   let listed = 0
   for (const route of udp) {
     const service = findUdpService(route, peers, settings)
@@ -71,9 +79,18 @@ export async function findUdpServices(
   const facts = {
     ipv4Only: services.flatMap(({ id, target6 }) => (target6 === undefined ? id : [])),
     ipv6Only: services.flatMap(({ id, target4 }) => (target4 === undefined ? id : [])),
-    held: [...all].filter((port) => isInRange(options, port)).sort((a, b) => a - b),
+    held: [...all.keys()].filter((port) => isInRange(options, port)).sort((a, b) => a - b),
   }
-  return { services, problems, found: held.join(), facts }
+  return { services, problems, found: describe(enabled, all), facts }
+}
+
+const ROOT = 0
+
+function tellLate(port: number, [uid]: readonly number[] = []): Problem {
+  const message =
+    `A program of user ${uid} has opened UDP port ${port} of this machine, which a service has. ` +
+    'Visitors still reach the service.'
+  return { scope: { kind: 'edge' }, message }
 }
 
 export function isInRange({ portRange, ownPorts = [] }: UdpOptions, port: number): boolean {
@@ -88,25 +105,30 @@ function whyUnreached({ target4, target6 }: UdpService, { publicHost }: TunnelSe
   return `Visitors come to ${publicHost} by IPv${family}, and this service's backend has only an IPv${other} address.`
 }
 
-/** The ports of enabled services among those that programs of this machine hold, also for connections of their own. */
+/** The ports of enabled services that programs of this machine hold, also for connections of their own, as text. */
 export async function findHeldPorts(
   exec: Exec,
   udp: readonly Pick<ResolvedPortRoute, 'enabled' | 'port'>[],
-): Promise<number[]> {
-  const wanted = udp.filter(({ enabled }) => enabled)
-  if (wanted.length === 0) return []
-  const held = await readHeldPorts(exec)
-  return wanted.map(({ port }) => port).filter((port) => held.has(port))
+): Promise<string> {
+  const wanted = udp.filter(({ enabled }) => enabled).map(({ port }) => port)
+  return wanted.length === 0 ? '' : describe(wanted, await readHolders(exec))
 }
 
-async function readHeldPorts(exec: Exec): Promise<Set<number>> {
+function describe(ports: readonly number[], holders: ReadonlyMap<number, readonly number[]>): string {
+  return ports.flatMap((port) => (holders.has(port) ? `${port} ${holders.get(port)}` : [])).join()
+}
+
+/** Port → the users whose programs hold it. */
+async function readHolders(exec: Exec): Promise<Map<number, number[]>> {
   const tables = await Promise.all(['udp', 'udp6'].map((name) => exec.readFile(`/proc/net/${name}`)))
-  return new Set(tables.flatMap((table) => (table ?? '').split('\n').map(localPort)))
-}
-
-/** A line is like `  12: 00000000:7F94 00000000:0000 07 …`. */
-function localPort(line: string): number {
-  return Number.parseInt(line.trim().split(/\s+/, 2)[1]?.split(':')[1] ?? '', 16)
+  const holders = new Map<number, number[]>()
+  for (const line of tables.flatMap((table) => (table ?? '').split('\n').slice(1))) {
+    // Like `  12: 00000000:7F94 00000000:0000 07 00000000:00000000 00:00000000 00000000  1000 …`.
+    const [, local = '', , , , , , uid] = line.trim().split(/\s+/)
+    const port = Number.parseInt(local.split(':')[1] ?? '', 16)
+    if (port) holders.set(port, [...(holders.get(port) ?? []), Number(uid)])
+  }
+  return holders
 }
 
 export function leadsToLoopback({ target4 }: UdpService): boolean {
