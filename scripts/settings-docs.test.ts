@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** Name → default, as a page's table has them. */
 function readTable(file: string): Record<string, string> {
   const rows = readFileSync(join(ROOT, file), 'utf8').matchAll(
-    /^\| `(POSTERN_\w+)` \| (?:`(.*?)`)? ?\| \S.* \|$/gm,
+    /^\| (?:<a id="[a-z-]+"><\/a>)?`(POSTERN_\w+)` \| (?:`(.*?)`)? ?\| \S.* \|$/gm,
   )
   return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]))
 }

@@ -24,6 +24,13 @@ const goTo = (path: string) => page.goto(`${site.origin}/docs${path}`)
 const sidebar = () => page.getByRole('navigation', { name: 'Documentation' })
 
 describe('on a wide screen', () => {
+  it('the first page says what this is and where to begin', async () => {
+    await goTo('')
+    await page.getByText('Postern publishes services of private networks').waitFor()
+    await page.locator('article').getByRole('link', { name: 'quick start', exact: true }).click()
+    await page.getByRole('heading', { name: 'Quick start', level: 1 }).waitFor()
+  })
+
   it('the sidebar says where one is, and leads on', async () => {
     await goTo('/quick-start')
     await expect(sidebar().locator('[aria-current]')).toHaveText(['Quick start'])
@@ -116,6 +123,26 @@ it('on a phone the pages are in a drawer', async () => {
   await sidebar().getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await page.setViewportSize({ width: 1440, height: 900 })
+})
+
+it.each([390, 1024, 1440])('at %i px the whole table of settings is read', async (width) => {
+  await page.setViewportSize({ width, height: 900 })
+  await goTo('/settings')
+  const table = page.getByRole('region', { name: 'Table' }).first()
+  const sizes = await table.evaluate((frame) => {
+    const row = frame.querySelector('tr:has(#postern-acme-directory)')
+    const meaning = row?.lastElementChild?.getBoundingClientRect()
+    const name = row?.querySelector('code')
+    return {
+      hidden: frame.scrollWidth - frame.clientWidth,
+      meaning: meaning?.width ?? 0,
+      lines: name?.getClientRects().length,
+    }
+  })
+  expect(sizes).toMatchObject({ hidden: 0, lines: 1 })
+  expect(sizes.meaning).toBeGreaterThan(220)
+  await visit.expectAccessible()
   await page.setViewportSize({ width: 1440, height: 900 })
 })
 

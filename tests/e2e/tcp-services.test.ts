@@ -81,6 +81,7 @@ describe('publishing a TCP service', () => {
     const ssl = form.getByLabel('Enable SSL Termination')
     await expect(ssl).not.toBeChecked()
     await form.getByText('Client-to-proxy TLS only; backend traffic stays unencrypted.').waitFor()
+    await form.getByText('Not for PostgreSQL, STARTTLS').waitFor()
     await ssl.check()
     await form.getByText("Without a domain it uses this installation's own certificate.").waitFor()
     await form.getByLabel('Public Domain (Optional)').fill('mqtt.example.com')

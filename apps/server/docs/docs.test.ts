@@ -61,7 +61,7 @@ describe('a page', () => {
     const { html, sections } = render(
       '# A\n\n| M | D |\n|-|-|\n| <a id="x-y"></a>*Full* | Empty `it` |\n| <a id="Z" onclick="x()"> | b |\n',
     )
-    expect(html).toContain('<td><span id="x-y"></span><em>Full</em></td>')
+    expect(html).toContain('<td data-label="M"><span id="x-y"></span><em>Full</em></td>')
     expect(html).not.toMatch(/<[^>]*onclick/)
     expect(sections.find(({ id }) => id === 'x-y')).toEqual({
       id: 'x-y',

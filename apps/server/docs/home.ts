@@ -16,10 +16,13 @@ export function renderHome({ pages }: DocsLibrary, outline: readonly OutlineGrou
   return {
     name: 'index',
     title: 'Documentation',
-    html: `<h1 id="documentation">Documentation</h1>${groups.join('')}${decisions}`,
+    html: `<h1 id="documentation">Documentation</h1>${INTRO}${groups.join('')}${decisions}`,
     sections: [],
   }
 }
+
+const INTRO =
+  '<p class="lead">Postern publishes services of private networks on the internet, through a server of your own. Begin with the <a href="/docs/quick-start">quick start</a>: from an empty server to the first service in about ten minutes. Something went wrong? <a href="/docs/troubleshooting">Troubleshooting</a> explains every message.</p>'
 
 const DECISIONS_LINK = 'Why Postern is built as it is: <a href="/docs/decisions">the decisions</a>.'
 

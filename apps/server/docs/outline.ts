@@ -48,6 +48,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('cli', 'The postern command'),
       page('backup-and-restore', 'Backup and restore'),
       page('upgrade', 'Upgrade'),
+      page('common-questions', 'Common questions'),
       page('troubleshooting', 'Troubleshooting'),
       page('security', 'Security model'),
     ],

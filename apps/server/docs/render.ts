@@ -33,6 +33,18 @@ export function renderDocsPage(markdown: string, resolve: ResolveLink): DocsPage
         // A link to itself, so that a person can copy it.
         return `<h${token.depth} id="${id}"><a href="#${id}">${words}</a></h${token.depth}>\n`
       },
+      table({ header, rows }: Tokens.Table) {
+        const heads = header.map((cell) => `<th>${this.parser.parseInline(cell.tokens)}</th>`)
+        const labels = header.map((cell) => escapeHtml(plainText(cell.tokens)))
+        // Where the page is too narrow for the columns, each cell has its heading beside it.
+        const lines = rows.map((row) =>
+          row.map(
+            (cell, at) => `<td data-label="${labels[at]}">${this.parser.parseInline(cell.tokens)}</td>`,
+          ),
+        )
+        const body = lines.map((cells) => `<tr>${cells.join('')}</tr>`).join('\n')
+        return `<table><thead><tr>${heads.join('')}</tr></thead><tbody>${body}</tbody></table>\n`
+      },
       link({ href, tokens }: Tokens.Link) {
         const html = this.parser.parseInline(tokens)
         const target = targetOf(href, resolve)

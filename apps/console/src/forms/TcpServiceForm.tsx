@@ -97,6 +97,7 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
 
 function sslText({ proto, ssl, domain }: { proto?: unknown; ssl?: unknown; domain?: unknown }): string {
   if (proto === 'udp') return 'Not available over UDP, which has no TLS here.'
-  const what = 'Client-to-proxy TLS only; backend traffic stays unencrypted.'
+  const what =
+    'Client-to-proxy TLS only; backend traffic stays unencrypted. Not for PostgreSQL, STARTTLS and others that switch to TLS later.'
   return ssl && !domain ? `${what} Without a domain it uses this installation's own certificate.` : what
 }

@@ -1,75 +1,118 @@
+import MiniSearch from 'minisearch'
+import { stemmer } from 'stemmer'
+
 /** One section of a page: its address, its page's title, its own, and its words. */
 export type IndexEntry = readonly [href: string, page: string, title: string, text: string]
 
+/** A piece of a text, and whether it is what was looked for. */
+export interface Part {
+  text: string
+  isMatch: boolean
+}
+
 export interface Hit {
   href: string
+  /** The title of the page. */
   page: string
+  /** The title of the section. */
   title: string
+  titleParts: Part[]
   /** The words around the first place that matches. */
-  excerpt: string
+  excerpt: Part[]
 }
 
 const MOST = 12
 const BEFORE = 36
 const LENGTH = 150
+const LONGEST_QUERY = 200
 
-/** The words that someone looks for, in lower case. */
-export function wordsOf(query: string): string[] {
-  return query.toLowerCase().split(/\s+/).filter(Boolean)
-}
+/** Words of a question that say nothing about its subject. */
+const EMPTY = new Set('a an and are by can do for how i in is it my of on or the to what with'.split(' '))
 
-/** The sections that have all words, the best first. */
-export function search(index: readonly IndexEntry[], query: string): Hit[] {
-  const words = wordsOf(query)
-  if (words.length === 0) return []
-  return index
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MOST)
-    .map(({ entry: [href, page, title, text] }) => ({ href, page, title, excerpt: excerptOf(text, words) }))
-}
+/** A setting's name is one word, and so are its parts. */
+const WORD = /[\p{L}\p{N}_'’]+/gu
 
-/** 0 when a word is missing. A word of the title counts more than one of the text, and its start more than its middle. */
-function scoreOf([href, page, title, text]: IndexEntry, words: readonly string[]): number {
-  const places = [
-    { words: title.toLowerCase(), worth: 8 },
-    { words: page.toLowerCase(), worth: 3 },
-    { words: text.toLowerCase(), worth: 1 },
-  ]
-  // Of equals a whole page comes before a part of one.
-  let sum = href.includes('#') ? 0 : 1
-  for (const word of words) {
-    const best = Math.max(...places.map((place) => worthOf(place.words, word) * place.worth))
-    if (best === 0) return 0
-    sum += best
+/** Made once: finds the sections for a query, the best first. */
+export function createSearch(entries: readonly IndexEntry[]): (query: string) => Hit[] {
+  const index = new MiniSearch({
+    fields: ['title', 'page', 'text'],
+    tokenize: (text) => (text.match(WORD) ?? []).flatMap(withParts),
+    searchOptions: { tokenize: (text) => text.match(WORD) ?? [] },
+    processTerm: stemOf,
+  })
+  index.addAll(entries.map(([, page, title, text], id) => ({ id, page, title, text })))
+  return (query) => {
+    const wanted = wordsOf(query)
+    if (wanted.length === 0) return []
+    const ask = (combineWith: 'AND' | 'OR') =>
+      index.search(wanted.join(' '), {
+        combineWith,
+        boost: { title: 6, page: 2 },
+        boostDocument: (id) => rankOf(entries[Number(id)]),
+        prefix: (term) => term.length > 2,
+        fuzzy: (term) => (term.length > 5 ? 1 : false),
+      })
+    const all = ask('AND')
+    return (all.length > 0 ? all : ask('OR')).slice(0, MOST).flatMap(({ id, terms }) => {
+      const entry = entries[Number(id)]
+      return entry ? [toHit(entry, new Set(terms))] : []
+    })
   }
-  const phrase = words.join(' ')
-  const isWhole = words.length > 1 && places.some((place) => place.words.includes(phrase))
-  return isWhole ? sum * 2 : sum
 }
 
-function worthOf(text: string, word: string): number {
-  const at = text.indexOf(word)
-  if (at < 0) return 0
-  return at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? '') ? 2 : 1
+/** The words of a query, without those that every section has. */
+export function wordsOf(query: string): string[] {
+  const words = query.slice(0, LONGEST_QUERY).match(WORD) ?? []
+  const telling = words.filter((word) => !EMPTY.has(word.toLowerCase()))
+  return telling.length > 0 ? telling : words
 }
 
-function excerptOf(text: string, words: readonly string[]): string {
-  const lower = text.toLowerCase()
-  const found = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0)
-  const from = Math.max(0, Math.min(...found, lower.length) - BEFORE)
-  const start = found.length === 0 || from === 0 ? 0 : text.indexOf(' ', from) + 1
-  const part = text.slice(start, start + LENGTH)
-  return `${start > 0 ? '… ' : ''}${part}${start + LENGTH < text.length ? ' …' : ''}`
+function withParts(word: string): string[] {
+  return word.includes('_') ? [word, ...word.split('_').filter(Boolean)] : [word]
+}
+
+/** Without case, accents and apostrophes, and cut to what its forms have in common. */
+function stemOf(word: string): string {
+  const plain = word
+    .normalize('NFKD')
+    .replace(/[\p{M}'’]/gu, '')
+    .toLowerCase()
+  return stemmer(plain)
+}
+
+/** A whole page comes first, and the many rows of a table last: each of them is found by its own words. */
+function rankOf([href, page] = ['', ''] as readonly string[]): number {
+  if (!href?.includes('#')) return 1.5
+  return page === 'Troubleshooting' ? 0.5 : 1
+}
+
+function toHit([href, page, title, text]: IndexEntry, terms: ReadonlySet<string>): Hit {
+  const parts = markedParts(text, terms)
+  return { href, page, title, titleParts: markedParts(title, terms), excerpt: cut(text, parts) }
 }
 
 /** A text in parts, those that match and those between. */
-export function markedParts(text: string, words: readonly string[]): { text: string; isMatch: boolean }[] {
-  if (words.length === 0) return [{ text, isMatch: false }]
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+function markedParts(text: string, terms: ReadonlySet<string>): Part[] {
   return text
-    .split(new RegExp(`(${escaped.join('|')})`, 'gi'))
-    .map((part, index) => ({ text: part, isMatch: index % 2 === 1 }))
+    .split(/([\p{L}\p{N}_'’]+)/u)
+    .map((part, at) => ({ text: part, isMatch: at % 2 === 1 && terms.has(stemOf(part)) }))
     .filter((part) => part.text !== '')
+}
+
+/** Some words of a long text: from a little before the first that matches. */
+function cut(text: string, parts: readonly Part[]): Part[] {
+  const first = parts.findIndex(({ isMatch }) => isMatch)
+  const before = parts.slice(0, Math.max(0, first)).reduce((sum, part) => sum + part.text.length, 0)
+  const start = before <= BEFORE ? 0 : text.indexOf(' ', before - BEFORE) + 1
+  const end = start + LENGTH
+  let at = 0
+  const inside = parts.flatMap((part) => {
+    const from = Math.max(start - at, 0)
+    const to = Math.max(end - at, 0)
+    at += part.text.length
+    const words = part.text.slice(from, to)
+    return words === '' ? [] : [{ ...part, text: words }]
+  })
+  const dots = (isThere: boolean, words: string) => (isThere ? [{ text: words, isMatch: false }] : [])
+  return [...dots(start > 0, '… '), ...inside, ...dots(end < text.length, ' …')]
 }

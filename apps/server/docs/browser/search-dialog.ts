@@ -1,4 +1,4 @@
-import { type Hit, type IndexEntry, markedParts, search, wordsOf } from './match.ts'
+import { createSearch, type Hit, type IndexEntry, type Part, wordsOf } from './match.ts'
 
 /** Everything that the dialog consists of. */
 interface Parts {
@@ -11,19 +11,19 @@ interface Parts {
 /** Searches as one types, in an index that is fetched when it is first needed. */
 export function wireSearch(button: HTMLButtonElement, indexUrl: string): void {
   const parts = makeDialog()
-  let index: Promise<readonly IndexEntry[]> | undefined
-  const getIndex = () => {
-    index ??= fetchIndex(indexUrl)
-    return index
+  let search: Promise<(query: string) => Hit[]> | undefined
+  const getSearch = () => {
+    search ??= fetchIndex(indexUrl).then(createSearch)
+    return search
   }
   const show = async () => {
     const query = parts.input.value
     try {
-      const entries = await getIndex()
-      if (parts.input.value === query) showHits(parts, search(entries, query), query)
+      const find = await getSearch()
+      if (parts.input.value === query) showHits(parts, find(query), query)
     } catch (error) {
       console.warn('The index could not be loaded', error)
-      index = undefined
+      search = undefined
       parts.note.textContent = 'The search could not be loaded. Try again in a moment.'
     }
   }
@@ -89,40 +89,39 @@ function makeDialog(): Parts {
 }
 
 function showHits({ input, list, note }: Parts, hits: readonly Hit[], query: string): void {
-  const words = wordsOf(query)
-  list.replaceChildren(...hits.map((hit, at) => makeOption(hit, at, words)))
+  list.replaceChildren(...hits.map(makeOption))
   list.hidden = hits.length === 0
   input.setAttribute('aria-expanded', String(hits.length > 0))
-  if (words.length === 0) note.textContent = ''
+  if (wordsOf(query).length === 0) note.textContent = ''
   else if (hits.length === 0)
     note.textContent = `Nothing found for “${query.trim()}”. Try fewer or other words.`
   else note.textContent = hits.length === 1 ? '1 result' : `${hits.length} results`
   select({ input, list }, 0)
 }
 
-function makeOption({ href, page, title, excerpt }: Hit, at: number, words: readonly string[]): HTMLElement {
+function makeOption({ href, page, title, titleParts, excerpt }: Hit, at: number): HTMLElement {
   const option = document.createElement('a')
   option.id = `hit-${at}`
   option.href = href
   option.tabIndex = -1
   option.setAttribute('role', 'option')
   const lines = [
-    ['title', title],
-    ['page', page === title ? '' : page],
+    ['title', titleParts],
+    ['page', page === title ? [] : [{ text: page, isMatch: false }]],
     ['excerpt', excerpt],
   ] as const
-  for (const [name, text] of lines) {
-    if (text === '') continue
+  for (const [name, parts] of lines) {
+    if (parts.length === 0) continue
     const line = document.createElement('span')
     line.className = name
-    line.append(...marked(text, words))
+    line.append(...marked(parts))
     option.append(line)
   }
   return option
 }
 
-function marked(text: string, words: readonly string[]): Node[] {
-  return markedParts(text, words).map((part) => {
+function marked(parts: readonly Part[]): Node[] {
+  return parts.map((part) => {
     if (!part.isMatch) return document.createTextNode(part.text)
     const mark = document.createElement('mark')
     mark.textContent = part.text
