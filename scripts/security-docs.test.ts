@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -10,12 +10,33 @@ interface NamedTest {
   title: string
 }
 
-/** Each as `path › title`. */
-const named: NamedTest[] = [...TEXT.matchAll(/`([\w./-]+\.test\.tsx?) › ([^`]+)`/g)].map(
-  ([, file = '', title = '']) => ({ file, title }),
-)
-/** Each entry of a list or of the table of intruders is a claim. */
-const claims = TEXT.split('\n').filter((line) => /^\| \*\*|^- \*\*/.test(line))
+/** Each as `path › title`; without a path it is in the file before it. */
+const named: NamedTest[] = []
+for (const [, file, title = ''] of TEXT.matchAll(/`([\w./-]+\.test\.tsx?)? ?› ([^`]+)`/g))
+  named.push({ file: file ?? named.at(-1)?.file ?? '', title })
+
+/** The lines below a heading, up to the next one. */
+const linesBelow = (heading: string) =>
+  (TEXT.split(`${heading}\n`)[1] ?? '').split(/\n#/)[0]?.split('\n') ?? []
+/** Each entry of a list or of the table of intruders is a claim, and so is each row of the decisions. */
+const claims = TEXT.split('\n').filter((line) => /^\| \*\*|^- \*\*|^\| \[\d{4}\]/.test(line))
+
+/** Tests of a whole installation, or of the real HAProxy as a visitor meets it. */
+const AT_THE_DOOR = /`(tests\/(attacks|net|deploy)\/|apps\/edge\/[\w./-]+\.net\.test)/
+
+/** What cannot be tried at the public address: by the first words of the claim, with the reason. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'Importing the root means': 'a browser decides, at names that no installation has',
+  'No program behind a port of the domain': 'the form is asked before anything is published',
+  'Nobody keeps the provider busy': 'the provider is counted, which is ours in the unit test only',
+  'Guesses do not lock': 'it needs the addresses of many networks',
+  'A session ends after thirty days': 'a real installation has the time of its machine',
+  "What is in a stream's URL": 'a real installation has the time of its machine',
+  'The console on 127.0.0.1': 'it is not at the public address',
+  'No answer holds a key': 'each answer of the contract is read',
+  'No log line does': 'it is about files of the server',
+  'Passwords are hashed slowly': 'it is about files of the server',
+}
 
 test.each(named)('$file › $title exists', ({ file, title }) => {
   const source = readFileSync(join(ROOT, file), 'utf8').replaceAll("\\'", "'")
@@ -25,6 +46,31 @@ test.each(named)('$file › $title exists', ({ file, title }) => {
 })
 
 test('every claim names a test', () => {
-  expect(claims.length).toBeGreaterThan(20)
+  expect(claims.length).toBeGreaterThan(100)
   expect(claims.filter((claim) => !/\.test\.tsx?/.test(claim))).toEqual([])
+})
+
+test.each([
+  '### For visitors and their requests',
+  '### For services that require sign-in',
+  '### For the console and its accounts',
+])('what is promised below “%s” is tried at the public address', (heading) => {
+  const promises = linesBelow(heading).filter((line) => line.startsWith('- **'))
+  expect(promises.length).toBeGreaterThan(5)
+  const inside = promises.filter((line) => !AT_THE_DOOR.test(line))
+  const isExcused = (line: string) => Object.keys(ELSEWHERE).some((words) => line.startsWith(`- **${words}`))
+  expect(inside.filter((line) => !isExcused(line))).toEqual([])
+})
+
+test('no excuse is left of a promise that is tried there, or gone', () => {
+  const used = Object.keys(ELSEWHERE).filter((words) =>
+    claims.some((line) => line.startsWith(`- **${words}`) && !AT_THE_DOOR.test(line)),
+  )
+  expect(used).toEqual(Object.keys(ELSEWHERE))
+})
+
+test('every decision is among the promises, or said to make none', () => {
+  const section = linesBelow('## What the decisions promise').join('\n')
+  const linked = [...section.matchAll(/\(docs\/decisions\/([\w-]+\.md)\)/g)].map(([, file]) => file)
+  expect(linked.sort()).toEqual(readdirSync(join(ROOT, 'docs/decisions')).sort())
 })

@@ -97,6 +97,16 @@ describe('at the public address', () => {
     expect(await ask({ authorization, [SESSION_KEY_HEADER]: KEY })).toBe(401)
   })
 
+  test('a page of another site changes nothing and reads nothing', async () => {
+    const unbound = await signIn({})
+    const cookie = { cookie: `token=${unbound}` }
+    expect(await ask(cookie)).toBe(200)
+    for (const site of ['cross-site', 'same-site'])
+      expect(await ask({ ...cookie, 'sec-fetch-site': site, origin: 'https://evil.example' })).toBe(401)
+    const args = [...headerArgs(cookie), '--json', '{"name":"forged"}']
+    expect((await visit(lab.visitor, `${CONSOLE}/api/nodes`, { args })).status).toBe(401)
+  })
+
   test('what a browser keeps of a sign-in in its cookie opens nothing', async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })
     const page = await context.newPage()

@@ -13,6 +13,7 @@ const ISSUER = fileURLToPath(new URL('../../packages/testkit/src/programs/oidc.t
 const CALLBACK = 'https://203.0.113.1/.postern/callback'
 const ACCOUNTS = {
   ann: { email: 'Ann@example.com', email_verified: true },
+  una: { email: 'ann@example.com', email_verified: false },
   eve: { email: 'eve@example.com', email_verified: true },
 }
 const SITE = 'https://app.example.com'
@@ -156,6 +157,41 @@ test('who is not on the list is told so, and uses another account', async () => 
   expect(page.url()).toMatch(/^https:\/\/app\.example\.com\/\.postern\/arrive/)
   await page.getByRole('link', { name: 'Use another account' }).click()
   await page.waitForURL(/^http:\/\/127\.0\.0\.1:9300\//)
+  await page.context().close()
+}, 120_000)
+
+test('what was taken out of one browser’s sign-in opens nothing in another', async () => {
+  const page = await newVisitor()
+  const seen: string[] = []
+  page.on('request', (request) => seen.push(request.url()))
+  // Nor does a sign-in lead anywhere but to the service.
+  await signIn(page, '/.postern/sign-in?to=%2F%2Fevil.example%2F')
+  await page.waitForURL(`${SITE}/`)
+  for (const step of ['/.postern/callback?', '/.postern/arrive?']) {
+    const address = seen.find((url) => url.includes(step)) ?? ''
+    expect(address).toContain('https://')
+    const thief = await newVisitor()
+    // The thief has begun a sign-in, too.
+    await thief.goto(`${SITE}/`)
+    expect((await thief.goto(address))?.status()).toBe(403)
+    expect(await ask('/', thief)).toBe(401)
+    await thief.context().close()
+  }
+  await page.context().close()
+}, 120_000)
+
+test('who is not verified does not come in, and whose sessions are ended is out', async () => {
+  const unverified = await newVisitor()
+  await signIn(unverified, '/x', 'una')
+  await unverified.getByText('ann@example.com').waitFor()
+  expect(await ask('/', unverified)).toBe(401)
+  await unverified.context().close()
+  const page = await newVisitor()
+  await signIn(page, '/')
+  await page.waitForURL(`${SITE}/`)
+  const email = { email: 'ann@example.com' }
+  await installation.api.call('POST', `/api/domains/${domainId}/sign-ins/end`, email)
+  await until('the session to be over', async () => (await ask('/', page)) === 401)
   await page.context().close()
 }, 120_000)
 
