@@ -165,7 +165,7 @@ test('what was taken out of one browser’s sign-in opens nothing in another', a
   const seen: string[] = []
   page.on('request', (request) => seen.push(request.url()))
   // Nor does a sign-in lead anywhere but to the service.
-  await signIn(page, '/.postern/sign-in?to=%2F%2Fevil.example%2F')
+  await signIn(page, '/.postern/sign-in?to=https%3A%2F%2Fevil.example%2F')
   await page.waitForURL(`${SITE}/`)
   for (const step of ['/.postern/callback?', '/.postern/arrive?']) {
     const address = seen.find((url) => url.includes(step)) ?? ''

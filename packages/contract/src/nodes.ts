@@ -19,6 +19,11 @@ const keepalive = z
   .int(MESSAGES.keepalive)
   .check(z.gte(0, MESSAGES.keepalive), z.lte(65535, MESSAGES.keepalive))
 
+function share(usual: number, most: number) {
+  const message = `must be a number from 0 to ${most}`
+  return f.withDefault(z.int(message).check(z.gte(0, message), z.lte(most, message)), usual)
+}
+
 const nodeFields = {
   name: f.name,
   address: f.blankable(f.ipv4),
@@ -31,6 +36,11 @@ const nodeFields = {
   agentMayPublish: f.withDefault(z.boolean(), false),
   /** Domains that its agent may use, also without DNS that leads to the server: names, or `*.` and what they are below. */
   agentDomains: f.listOf(f.domainOrBelow, LIMITS.agentDomains),
+  /** What it may publish at most; entries are those of its IP lists. What people publish of the node does not count. */
+  agentMaxServices: share(LIMITS.agentServices, LIMITS.agentServicesMost),
+  agentMaxDomains: share(LIMITS.agentNames, LIMITS.agentNamesMost),
+  agentMaxPorts: share(LIMITS.agentPorts, LIMITS.agentPortsMost),
+  agentMaxEntries: share(LIMITS.agentEntries, LIMITS.agentEntriesMost),
   advanced: f.withDefault(z.boolean(), false),
 }
 
@@ -58,6 +68,10 @@ export const Node = z.object({
   allowInternet: z.boolean(),
   agentMayPublish: z.boolean(),
   agentDomains: z.array(z.string()),
+  agentMaxServices: z.number(),
+  agentMaxDomains: z.number(),
+  agentMaxPorts: z.number(),
+  agentMaxEntries: z.number(),
   advanced: z.boolean(),
   isGateway: z.boolean(),
   gatewayNetworks: z.nullable(z.array(z.object({ interface: z.string(), subnet: z.string() }))),

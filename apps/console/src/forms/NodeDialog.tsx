@@ -68,6 +68,8 @@ const MODES = [
 ]
 const FILE_HINT = 'If you change this, download the config again. The CLI updates itself.'
 
+const SHARES = ['agentMaxServices', 'agentMaxDomains', 'agentMaxPorts', 'agentMaxEntries'] as const
+
 function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   const api = useApi()
   const queries = useQueryClient()
@@ -95,6 +97,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   const { errors } = form.formState
   // A wrong value is never hidden by the simple view.
   const showsAdvanced = advanced || errors.dns || errors.keepalive
+  const showsShares = advanced || SHARES.some((name) => errors[name])
   return (
     <RecordDialog
       title={record ? `Client / Node Configuration: ${record.name}` : 'Client / Node Configuration'}
@@ -171,7 +174,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
             text="Labelled containers are published automatically. Turning this off deletes those services."
           />
           {mayPublish && (
-            <div className="field in">
+            <div className="field in fields">
               <TextListField
                 control={control}
                 name="agentDomains"
@@ -182,11 +185,34 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
                 takesMany
                 hint="Also domains that you added here. Not needed for new ones that DNS leads to this server."
               />
+              {showsShares && <ShareFields control={control} />}
             </div>
           )}
         </div>
       </FormSection>
     </RecordDialog>
+  )
+}
+
+/** What the agent may publish at most, all its sources together. */
+function ShareFields({ control }: { control: Control<NodeFormInput> }) {
+  return (
+    <>
+      <NumberField control={control} name="agentMaxServices" label="Services at Most" />
+      <NumberField control={control} name="agentMaxDomains" label="Domains at Most" />
+      <NumberField
+        control={control}
+        name="agentMaxPorts"
+        label="Ports at Most"
+        hint="Public ports of TCP and UDP services."
+      />
+      <NumberField
+        control={control}
+        name="agentMaxEntries"
+        label="Entries of IP Lists at Most"
+        hint="If you lower one of these, the newest services beyond it are deleted."
+      />
+    </>
   )
 }
 

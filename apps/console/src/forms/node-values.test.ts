@@ -12,6 +12,10 @@ const node = {
   advanced: true,
   agentMayPublish: true,
   agentDomains: ['*.example.com'],
+  agentMaxServices: 300,
+  agentMaxDomains: 60,
+  agentMaxPorts: 30,
+  agentMaxEntries: 6000,
   isGateway: true,
   gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   isLocal: false,
@@ -51,6 +55,10 @@ describe('the values of the node form', () => {
       advanced: true,
       agentMayPublish: true,
       agentDomains: ['*.example.com'],
+      agentMaxServices: 300,
+      agentMaxDomains: 60,
+      agentMaxPorts: 30,
+      agentMaxEntries: 6000,
     })
   })
 

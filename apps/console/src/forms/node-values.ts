@@ -12,6 +12,10 @@ export const NEW_NODE = {
   advanced: false,
   agentMayPublish: false,
   agentDomains: [],
+  agentMaxServices: LIMITS.agentServices,
+  agentMaxDomains: LIMITS.agentNames,
+  agentMaxPorts: LIMITS.agentPorts,
+  agentMaxEntries: LIMITS.agentEntries,
 } satisfies NodeFormInput
 
 /** What the node form holds while it is edited: texts, never null. */
@@ -27,6 +31,10 @@ export function nodeValues(node: Node) {
     advanced: node.advanced,
     agentMayPublish: node.agentMayPublish,
     agentDomains: [...node.agentDomains],
+    agentMaxServices: node.agentMaxServices,
+    agentMaxDomains: node.agentMaxDomains,
+    agentMaxPorts: node.agentMaxPorts,
+    agentMaxEntries: node.agentMaxEntries,
   } satisfies NodeFormInput
 }
 

@@ -69,6 +69,11 @@ interface NodesTable {
   agent_may_publish: Generated<Flag>
   /** string[], each a name or `*.` and what it is below. */
   agent_domains: Generated<Json>
+  /** What its agent may publish at most: services, their domains, public ports, and entries of IP lists. */
+  agent_max_services: Generated<number>
+  agent_max_domains: Generated<number>
+  agent_max_ports: Generated<number>
+  agent_max_entries: Generated<number>
   is_local: Fixed<Flag>
   enabled: Flag
   public_key: string | null
@@ -213,6 +218,21 @@ interface PublishedDomainsTable {
   domain_id: Fixed<number>
 }
 
+/** Where a person disabled what an agent publishes: as `addressOf` in `core/publishing/held.ts` says it. */
+interface HeldAddressesTable {
+  node_id: Fixed<number>
+  address: string
+}
+
+/** Which node had a public port last. Written by triggers. */
+interface FreedPortsTable {
+  proto: Fixed<PortProto>
+  port: Fixed<number>
+  node_id: Fixed<number>
+  /** ms since the epoch. */
+  at: Fixed<number>
+}
+
 /** Who may come in to services of a domain that require sign-in. It changes with its domain. */
 interface DomainMembersTable {
   /** Never given twice. */
@@ -291,6 +311,8 @@ export interface Database {
   services: Stated<ServicesTable>
   publications: PublicationsTable
   published_domains: PublishedDomainsTable
+  held_addresses: HeldAddressesTable
+  freed_ports: FreedPortsTable
   domain_members: DomainMembersTable
   sign_ins: SignInsTable
   signed_out: SignedOutTable

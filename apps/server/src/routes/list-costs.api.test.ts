@@ -110,6 +110,7 @@ it('an agent publishes 200 services without a look at those of others', async ()
       name: 'gw',
       agentMayPublish: true,
       agentDomains: ['published.example.com'],
+      agentMaxPorts: 200,
     })
   ).json()
   const set = (backendPort: number) =>

@@ -7,7 +7,8 @@ import { type Database, flag, type NodeRow, type StatedUpdate } from '../../db/s
 import { NotFoundError } from '../errors.ts'
 import { nodeKey } from '../figures/counts.ts'
 import type { Patch } from '../patch.ts'
-import { forgetPublications, type Gone, withdrawAll } from '../publishing/publications.ts'
+import { forgetPublications, type Gone, withdrawAll, withdrawThese } from '../publishing/publications.ts'
+import { listBeyond } from '../publishing/shares.ts'
 import { checkNode } from './checks.ts'
 import { getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
 import { insertToken } from './tokens.ts'
@@ -63,11 +64,16 @@ function columnsOf(form: NodeForm) {
     advanced: flag(form.advanced),
     agent_may_publish: flag(form.agentMayPublish),
     agent_domains: JSON.stringify([...new Set(form.agentDomains)]),
+    agent_max_services: form.agentMaxServices,
+    agent_max_domains: form.agentMaxDomains,
+    agent_max_ports: form.agentMaxPorts,
+    agent_max_entries: form.agentMaxEntries,
   }
 }
 
 /**
- * A cleared address keeps the one the node has. What its agent published goes with the right to.
+ * A cleared address keeps the one the node has. What its agent published goes with the right to, and with a share that
+ * is made smaller.
  * @throws NotFoundError, ConflictError, ValidationError
  */
 export async function updateNode(
@@ -81,8 +87,10 @@ export async function updateNode(
     const form = await checkNode(context, tx, patch, row)
     const address = form.address ?? row.address
     if (address !== row.address) context.addresses.release(row.address)
-    if (row.agent_may_publish === 1 && !form.agentMayPublish) {
-      const withdrawn = await withdrawAll(tx, id)
+    if (row.agent_may_publish === 1) {
+      const withdrawn = form.agentMayPublish
+        ? await withdrawThese(tx, id, await listBeyond(tx, id, columnsOf(form)))
+        : await withdrawAll(tx, id)
       gone.push(...withdrawn.services.map((service) => service.id))
       touch(withdrawn)
     }

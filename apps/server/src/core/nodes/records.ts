@@ -19,6 +19,10 @@ const COLUMNS = [
   'advanced',
   'agent_may_publish',
   'agent_domains',
+  'agent_max_services',
+  'agent_max_domains',
+  'agent_max_ports',
+  'agent_max_entries',
   'is_local',
   'enabled',
   'created_at',
@@ -54,8 +58,7 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: 
     keepalive: row.keepalive,
     allowInternet: row.allow_internet === 1,
     advanced: row.advanced === 1,
-    agentMayPublish: row.agent_may_publish === 1,
-    agentDomains: textsOf(row.agent_domains),
+    ...agentFormOf(row),
     isGateway: row.is_gateway === 1,
     gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : null,
     isLocal: row.is_local === 1,
@@ -97,8 +100,19 @@ export function formOf(row: NodeRow): Record<string, unknown> {
     gatewayNetworks: networksOf(row),
     allowInternet: row.allow_internet === 1,
     advanced: row.advanced === 1,
+    ...agentFormOf(row),
+  }
+}
+
+/** What a form says of the node's agent. */
+function agentFormOf(row: Pick<RecordRow, (typeof COLUMNS)[number] & `agent_${string}`>) {
+  return {
     agentMayPublish: row.agent_may_publish === 1,
     agentDomains: textsOf(row.agent_domains),
+    agentMaxServices: row.agent_max_services,
+    agentMaxDomains: row.agent_max_domains,
+    agentMaxPorts: row.agent_max_ports,
+    agentMaxEntries: row.agent_max_entries,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FieldError } from '@postern/contract/errors'
-import type { PortProto, Service, TcpServiceForm } from '@postern/contract/services'
+import type { PortProto, Service, ServiceType, TcpServiceForm } from '@postern/contract/services'
 import { isServicePort } from '@postern/contract/settings'
 import type { Transaction } from 'kysely'
 import { updateStated } from '../../changes/change.ts'
@@ -15,9 +15,14 @@ import type { ServiceSurroundings } from '../services/surroundings.ts'
 import { type FreePorts, listFreePorts, tcp } from '../services/tcp.ts'
 import { findDomainFault, type NewDomain } from './domains.ts'
 import { isGiven } from './given.ts'
+import { addressOf, isHeld } from './held.ts'
 import { detachPublication, type Known } from './publications.ts'
 import { NO_TLS } from './rule.ts'
+import { findTooMany, type Shares, type Taken } from './shares.ts'
 import type { WantedService } from './wanted.ts'
+
+/** For so long the port of another node's service is not to be had by its number. */
+const RECENT_MS = 86_400_000
 
 /** The set of one source of a node, on its way into the tables in one transaction. */
 export interface Work {
@@ -34,6 +39,9 @@ export interface Work {
   /** Why services of this node may not have a domain; found once for each. */
   domainFaults: Map<string, Promise<string | undefined>>
   freePorts: Map<PortProto, Promise<FreePorts>>
+  shares: Shares
+  /** What the node's agent has of these, by service. */
+  taken: Map<number, Taken>
   done: Done
 }
 
@@ -74,17 +82,26 @@ async function placeAs<F extends ServiceForm, R extends Service>(
 ): Promise<FieldError[]> {
   const { context, tx, node, around } = work
   const { row } = item
-  const parts = { context, db: tx }
+  const parts = { context, db: tx, nodeId: node.id }
   const { invalid, taken } = await findFaults(kind, parts, form, node, row, around)
-  const errors = firstOfEach([...(await findUnfit(work, form)), ...invalid, ...taken])
+  const unfit = [...(await findUnfit(work, form)), ...(await findRecent(work, item))]
+  const wrong = firstOfEach([...unfit, ...invalid])
+  // What is taken may be so by a later service of the set, which is there first when the set comes again.
+  const errors = wrong.length > 0 ? wrong : firstOfEach(taken)
   if (errors.length > 0) return errors
+  const taking = takenBy(kind.type, form)
+  const tooMany = findTooMany(work.shares, work.taken, taking, row?.id)
+  if (tooMany.length > 0) return tooMany
+  const columns = await columnsOf(kind, parts, form, node, row)
+  const held = item.known?.held || (await isHeld(tx, node.id, addressOf({ ...columns, domain: form.domain })))
   const values = {
-    ...(await columnsOf(kind, parts, form, node, row)),
+    ...columns,
     domain_id: await takeNamed(work, form),
-    enabled: flag(item.service.enabled && !item.known?.held),
+    enabled: flag(item.service.enabled && !held),
   }
-  if (row) await update(work, item, row, values)
-  else await insert(work, item, { ...values, type: kind.type })
+  if (row) await update(work, item, row, values, held)
+  const id = row?.id ?? (await insert(work, item, { ...values, type: kind.type }, held))
+  work.taken.set(id, taking)
   return []
 }
 
@@ -96,6 +113,28 @@ async function findUnfit(work: Work, form: ServiceForm & { ssl?: boolean }): Pro
     findDomainFault(work.context, work.tx, work.node.id, domain, work.prepared.get(domain)),
   )
   return message === undefined ? [] : [{ field: 'domain', message }]
+}
+
+/** What the visitors of another node's service still send to its port is not for the first who asks for it. */
+async function findRecent({ context, tx, node }: Work, { service, row }: Item): Promise<FieldError[]> {
+  if (service.type === 'http' || service.form.port === null) return []
+  const { proto, port } = service.form
+  if (row?.port === port && row.proto === proto) return []
+  const freed = await tx
+    .selectFrom('freed_ports')
+    .select('at')
+    .where('proto', '=', proto)
+    .where('port', '=', port)
+    .where('node_id', '!=', node.id)
+    .executeTakeFirst()
+  if (!freed || context.clock() - freed.at > RECENT_MS) return []
+  return [
+    { field: 'port', message: 'was of another node within a day: leave the port out, or choose another one' },
+  ]
+}
+
+function takenBy(type: ServiceType, { domain, allowedIps, blockedIps }: ServiceForm) {
+  return { domain, hasPort: type === 'tcp', entries: allowedIps.length + blockedIps.length }
 }
 
 function firstOfEach(errors: readonly FieldError[]): FieldError[] {
@@ -116,7 +155,7 @@ async function takeNamed(work: Work, form: ServiceForm): Promise<number | null> 
 
 /** The port that the service has stays its own; a new one gets the lowest that is free. */
 async function withPort(
-  { context, tx, freePorts }: Work,
+  { context, tx, freePorts, node: { id: nodeId } }: Work,
   form: TcpServiceForm,
   row: ServiceRecordRow | undefined,
 ): Promise<TcpServiceForm> {
@@ -125,7 +164,7 @@ async function withPort(
   if (form.port === null && row?.proto === proto && row.port !== null && isServicePort(settings, row.port))
     return { ...form, port: row.port }
   if (form.port !== null) return form
-  const ports = await remember(freePorts, proto, () => listFreePorts({ context, db: tx }, proto))
+  const ports = await remember(freePorts, proto, () => listFreePorts({ context, db: tx, nodeId }, proto))
   const port = ports.next() ?? null
   if (port !== null) ports.take(port)
   return { ...form, port }
@@ -139,29 +178,41 @@ function remember<K, V>(known: Map<K, Promise<V>>, key: K, find: () => Promise<V
 
 type Values = Parameters<typeof insertService>[2]
 
-async function insert(work: Work, { key, service }: Item, values: Omit<Values, 'node_id' | 'revision'>) {
+async function insert(
+  work: Work,
+  { key, service }: Item,
+  values: Omit<Values, 'node_id' | 'revision'>,
+  isHeld: boolean,
+): Promise<number> {
   const { context, tx, node, source, revision, done } = work
   const row = { ...values, node_id: node.id, revision } as Values
   const service_id = await insertService(context, tx, row)
-  const own = { service_id, enabled: flag(service.enabled) }
+  const own = { service_id, enabled: flag(service.enabled), held: flag(isHeld) }
   await tx
     .insertInto('publications')
-    .values({ node_id: node.id, source, key, held: 0, ...own })
+    .values({ node_id: node.id, source, key, ...own })
     .onConflict((known) => known.columns(['node_id', 'source', 'key']).doUpdateSet(own))
     .execute()
   done.placed.push({ id: service_id, name: row.name })
+  return service_id
 }
 
-async function update(work: Work, item: Item, row: ServiceRecordRow, values: StatedUpdate<'services'>) {
+async function update(
+  work: Work,
+  item: Item,
+  row: ServiceRecordRow,
+  values: StatedUpdate<'services'>,
+  isHeld: boolean,
+) {
   const { context, tx, revision, done } = work
   const { enabled } = item.service
   const isSame = Object.entries(values).every(([column, value]) => Reflect.get(row, column) === value)
-  if (isSame && item.known?.enabled === enabled) return
+  if (isSame && item.known?.enabled === enabled && item.known.held === isHeld) return
   if (row.domain_id !== values.domain_id) done.left.add(row.domain_id)
   await writeService(context, tx, row, revision, values)
   await tx
     .updateTable('publications')
-    .set({ enabled: flag(enabled) })
+    .set({ enabled: flag(enabled), held: flag(isHeld) })
     .where('service_id', '=', row.id)
     .execute()
   done.placed.push({ id: row.id, name: item.service.form.name })
@@ -172,7 +223,8 @@ export async function vacate({ tx, revision }: Work, { id, type }: ServiceRecord
   await updateStated(tx, 'services', id, revision, type === 'http' ? { path: null } : { port: null })
 }
 
-export async function removeService({ tx, done }: Work, row: ServiceRecordRow): Promise<void> {
+export async function removeService({ tx, done, taken }: Work, row: ServiceRecordRow): Promise<void> {
+  taken.delete(row.id)
   await detachPublication(tx, row.id)
   await tx.deleteFrom('services').where('id', '=', row.id).execute()
   done.left.add(row.domain_id)

@@ -5,6 +5,7 @@ import type { Database } from '../../db/schema.ts'
 import { deleteDomain } from '../domains/domains.ts'
 import { ConflictError } from '../errors.ts'
 import { readServices, type ServiceRecordRow } from '../services/records.ts'
+import { addressOf, holdAddress } from './held.ts'
 
 /** What is kept of one service of a source. */
 export interface Known {
@@ -47,9 +48,10 @@ export function refusePublished({ source, node_name }: ServiceRecordRow): void {
 /** Keeps that a person disabled or enabled it. @throws ConflictError for one that its source disabled */
 export async function holdPublication(
   tx: Transaction<Database>,
-  { id, source, source_enabled, node_name }: ServiceRecordRow,
+  row: ServiceRecordRow,
   enabled: boolean,
 ): Promise<void> {
+  const { id, source, source_enabled, node_name } = row
   if (source === null) return
   if (enabled && source_enabled === 0)
     throw new ConflictError(`${whereOf(source, node_name)} disabled it: enable it there`, [], 'published')
@@ -58,6 +60,7 @@ export async function holdPublication(
     .set({ held: enabled ? 0 : 1 })
     .where('service_id', '=', id)
     .execute()
+  await holdAddress(tx, row.node_id, addressOf(row), !enabled)
 }
 
 function whereOf(source: string, nodeName: string): string {
@@ -106,10 +109,25 @@ export interface Gone {
 export async function withdrawAll(tx: Transaction<Database>, nodeId: number): Promise<Gone> {
   const rows = await tx
     .selectFrom('publications')
-    .innerJoin('services', 'services.id', 'service_id')
-    .select(['services.id', 'domain_id'])
-    .where('publications.node_id', '=', nodeId)
+    .select('service_id')
+    .where('node_id', '=', nodeId)
+    .where('service_id', 'is not', null)
+    .$narrowType<{ service_id: number }>()
     .execute()
+  return await withdrawThese(
+    tx,
+    nodeId,
+    rows.map((row) => row.service_id),
+  )
+}
+
+/** Some of what the agent of a node published goes. */
+export async function withdrawThese(
+  tx: Transaction<Database>,
+  nodeId: number,
+  ids: readonly number[],
+): Promise<Gone> {
+  const rows = await tx.selectFrom('services').select(['id', 'domain_id']).where('id', 'in', ids).execute()
   for (const { id } of rows) {
     await detachPublication(tx, id)
     await tx.deleteFrom('services').where('id', '=', id).execute()
@@ -124,4 +142,5 @@ export async function withdrawAll(tx: Transaction<Database>, nodeId: number): Pr
 /** Forgets what was kept for the sources of a node that goes. */
 export async function forgetPublications(tx: Transaction<Database>, nodeId: number): Promise<void> {
   await tx.deleteFrom('publications').where('node_id', '=', nodeId).execute()
+  await tx.deleteFrom('held_addresses').where('node_id', '=', nodeId).execute()
 }

@@ -20,6 +20,7 @@ import { readGiven } from './given.ts'
 import type { Done, Work } from './place.ts'
 import { type Known, readPublications, releaseDomains } from './publications.ts'
 import { settle } from './settle.ts'
+import { readTaken } from './shares.ts'
 import { readWanted, type Wanted } from './wanted.ts'
 
 /** Sets of one node in ten minutes: containers that restart without end must not fill the server with changes. */
@@ -49,7 +50,20 @@ export async function publishServices(
     const done: Done = { placed: [], removed: [], left: new Set(), made: [] }
     const fresh = { domainFaults: new Map(), freePorts: new Map(), done }
     const given = await readGiven(tx, nodeId)
-    const work: Work = { context, tx, revision, node, source, around, prepared, given, ...fresh }
+    const [shares, taken] = [await getNodeRow(tx, nodeId), await readTaken(tx, nodeId)]
+    const work: Work = {
+      context,
+      tx,
+      revision,
+      node,
+      source,
+      around,
+      prepared,
+      given,
+      shares,
+      taken,
+      ...fresh,
+    }
     const refused = await settle(work, wanted, await readPublications(tx, nodeId, source))
     const released = await releaseDomains(tx, done.left)
     const known = await readPublications(tx, nodeId, source)

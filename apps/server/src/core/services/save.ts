@@ -39,6 +39,8 @@ export interface ServiceKind<F extends ServiceForm, R extends Service> {
 export interface Parts {
   context: Context
   db: Kysely<Database>
+  /** Whose service it is. */
+  nodeId: number
 }
 
 type OwnColumns = Partial<
@@ -57,9 +59,12 @@ export async function createService<F extends ServiceForm, R extends Service>(
   const row = await change(context, { actor, what: 'service created' }, async (tx, revision) => {
     const form = patch.onto({})
     const node = await getServiceNode(tx, nodeId)
-    refuseFindings(await findFaults(kind, { context, db: tx }, form, node))
+    refuseFindings(await findFaults(kind, { context, db: tx, nodeId }, form, node))
     const domain = await takeDomain(context, tx, form, { issued, revision })
-    const columns = { ...(await columnsOf(kind, { context, db: tx }, form, node)), domain_id: domain.id }
+    const columns = {
+      ...(await columnsOf(kind, { context, db: tx, nodeId }, form, node)),
+      domain_id: domain.id,
+    }
     const id = await insertService(context, tx, { ...columns, type: kind.type, node_id: nodeId, revision })
     return changedService(tx, { nodeId, type: kind.type, id }, domain.made)
   })
@@ -83,10 +88,10 @@ export async function updateService<F extends ServiceForm, R extends Service>(
     const form = patch.onto(kind.formOf(before), before.updated_at)
     const node = await getServiceNode(tx, nodeId)
     refusePublished(before)
-    refuseFindings(await findFaults(kind, { context, db: tx }, form, node, before))
+    refuseFindings(await findFaults(kind, { context, db: tx, nodeId }, form, node, before))
     const domain = await takeDomain(context, tx, form, { issued, revision })
     await writeService(context, tx, before, revision, {
-      ...(await columnsOf(kind, { context, db: tx }, form, node, before)),
+      ...(await columnsOf(kind, { context, db: tx, nodeId }, form, node, before)),
       domain_id: domain.id,
     })
     return changedService(tx, key, domain.made)
@@ -112,7 +117,13 @@ async function prepare<F extends ServiceForm, R extends Service>(
   )
   // No field of a service is a list of records, which alone would differ.
   const readable = values as Partial<F>
-  const { invalid, taken } = await findFaults(kind, { context, db: context.db }, readable, node, before)
+  const { invalid, taken } = await findFaults(
+    kind,
+    { context, db: context.db, nodeId },
+    readable,
+    node,
+    before,
+  )
   const domain = await findNewDomain(context, readable)
   refuseFindings({ invalid: [...errors, ...invalid, ...domain.invalid], taken })
   return domain.name === null ? null : await context.authority.issue([domain.name])

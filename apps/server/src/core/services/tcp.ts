@@ -15,16 +15,16 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   type: 'tcp',
   formOf: tcpFormOf,
   toRecord: toTcpService,
-  async find({ context, db }, form, before) {
+  async find({ context, db, nodeId }, form, before) {
     const { proto, port } = form
     const { invalid, taken } = await findPortProblems(
-      { ...aroundOf(context, proto), db, proto, before },
+      { ...aroundOf(context, proto), db, nodeId, proto, before },
       port,
     )
     return { invalid: [...invalid, ...(await findSharedCookies(context, db, form, before))], taken }
   },
-  async columnsOf({ context, db }, { proto, port, ssl }, before) {
-    const found = port ?? (await findPort({ ...aroundOf(context, proto), db, proto, before }))
+  async columnsOf({ context, db, nodeId }, { proto, port, ssl }, before) {
+    const found = port ?? (await findPort({ ...aroundOf(context, proto), db, nodeId, proto, before }))
     return { proto, port: found ?? null, ssl: flag(ssl) }
   },
 }
@@ -46,6 +46,7 @@ async function findSharedCookies(
 
 interface Around<P extends PortProto | undefined> {
   db: Kysely<Database>
+  nodeId: number
   settings: Settings
   /** What other programs of the edges' machines hold, as these said last. */
   held: ReadonlySet<number>
@@ -94,14 +95,9 @@ async function findHolder(db: Kysely<Database>, proto: PortProto, port: number) 
 }
 
 /** For a service whose form leaves it to the server: the port that it has, else the lowest that is free. */
-async function findPort({
-  db,
-  settings,
-  held,
-  proto,
-  before,
-}: Around<PortProto>): Promise<number | undefined> {
-  const ports = await readFreePorts({ db, settings, held, proto, before })
+async function findPort(around: Around<PortProto>): Promise<number | undefined> {
+  const { before } = around
+  const ports = await readFreePorts(around)
   return before?.port && ports.isFree(before.port) ? before.port : ports.next()
 }
 
@@ -109,12 +105,19 @@ async function findPort({
 export interface FreePorts {
   isFree(port: number): boolean
   take(port: number): void
-  /** The lowest that is free and that no other program holds. */
+  /** The lowest that is free and that no other program holds; those that another node had come last. */
   next(): number | undefined
 }
 
 /** @param before the service that may keep its port */
-async function readFreePorts({ db, settings, held, proto, before }: Around<PortProto>): Promise<FreePorts> {
+async function readFreePorts({
+  db,
+  nodeId,
+  settings,
+  held,
+  proto,
+  before,
+}: Around<PortProto>): Promise<FreePorts> {
   const { from, to } = settings.POSTERN_PORT_RANGE
   const others = await db
     .selectFrom('services')
@@ -127,18 +130,34 @@ async function readFreePorts({ db, settings, held, proto, before }: Around<PortP
     .execute()
   const used = new Set(others.map(({ port }) => port))
   const isFree = (port: number) => isServicePort(settings, port) && !used.has(port)
+  // The clients of what was there go on sending to it.
+  const left = await listLeft(db, proto, nodeId)
+  const elsewhere = new Set(left)
   let lowest = from
   return {
     isFree,
     take: (port) => void used.add(port),
     next() {
-      for (; lowest <= to; lowest++) if (isFree(lowest) && !held.has(lowest)) return lowest
-      return undefined
+      const isFit = (port: number) => isFree(port) && !held.has(port)
+      for (; lowest <= to; lowest++) if (isFit(lowest) && !elsewhere.has(lowest)) return lowest
+      return left.find(isFit)
     },
   }
 }
 
+/** The ports that services of other nodes had last, the longest ago first. */
+async function listLeft(db: Kysely<Database>, proto: PortProto, nodeId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('freed_ports')
+    .select('port')
+    .where('proto', '=', proto)
+    .where('node_id', '!=', nodeId)
+    .orderBy('at')
+    .execute()
+  return rows.map(({ port }) => port)
+}
+
 /** For several services at once. */
-export async function listFreePorts({ context, db }: Parts, proto: PortProto): Promise<FreePorts> {
-  return await readFreePorts({ ...aroundOf(context, proto), db, proto, before: undefined })
+export async function listFreePorts({ context, db, nodeId }: Parts, proto: PortProto): Promise<FreePorts> {
+  return await readFreePorts({ ...aroundOf(context, proto), db, nodeId, proto, before: undefined })
 }

@@ -12,6 +12,7 @@ import { signedOut } from './0011-signed-out.ts'
 import { publications } from './0012-publications.ts'
 import { agentDomains } from './0013-agent-domains.ts'
 import { tokensOfKeys } from './0014-tokens-of-keys.ts'
+import { sharesOfAgents } from './0015-shares-of-agents.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly string[] = [
   publications,
   agentDomains,
   tokensOfKeys,
+  sharesOfAgents,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

@@ -1,0 +1,206 @@
+import { LIMITS } from '@postern/contract/limits'
+import type { Publication, PublishAnswer } from '@postern/contract/publishing'
+import type { Service } from '@postern/contract/services'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+interface TestNode {
+  id: number
+  token: string
+}
+
+let server: TestServer
+let client: Client
+let node: TestNode
+beforeEach(async () => {
+  server = await startTestServer({ settings: { POSTERN_PORT_RANGE: '32700-32729' } })
+  client = await server.signIn()
+  node = await createNode('one')
+})
+afterEach(() => server.close())
+
+const createNode = async (name: string, over: object = {}): Promise<TestNode> =>
+  (
+    await client.post('/api/nodes', { name, agentMayPublish: true, agentDomains: ['*.example.com'], ...over })
+  ).json()
+const raise = (shares: object) => client.patch(`/api/nodes/${node.id}`, shares)
+const publish = async (
+  services: unknown[],
+  { source = 'docker', from = node } = {},
+): Promise<Publication[]> => {
+  const answer = await server.call({
+    method: 'PUT',
+    url: '/api/agent/services',
+    headers: { authorization: `Bearer ${from.token}` },
+    payload: { source, services },
+  })
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.json<PublishAnswer>().services
+}
+const web = (key: string, over: object = {}) => ({
+  ...{ key, type: 'http', name: key, domain: `${key}.example.com`, backendPort: 8080, ...over },
+})
+const port = (key: string, over: object = {}) => ({ key, type: 'tcp', name: key, backendPort: 5432, ...over })
+const many = <T>(count: number, make: (key: string) => T) =>
+  Array.from({ length: count }, (_, i) => make(`k${i}`))
+const publishedOf = (answers: readonly Publication[]) =>
+  answers.filter(({ state }) => state === 'published').length
+const wordsOf = (answer: Publication | undefined) =>
+  answer?.state === 'refused' ? answer.errors.map(({ field, message }) => `${field} ${message}`) : []
+const list = async (): Promise<Service[]> => [
+  ...(await client.get('/api/services/http')).json(),
+  ...(await client.get('/api/services/tcp')).json(),
+]
+const get = async (name: string): Promise<Service> => {
+  const found = (await list()).find((service) => service.name === name)
+  if (!found) throw new Error(`no service ${name}`)
+  return found
+}
+const toggle = async (name: string, verb: 'enable' | 'disable') => {
+  const { nodeId, type, id } = await get(name)
+  expect((await client.patch(`/api/services/${nodeId}/${type}/${id}/${verb}`)).statusCode).toBe(200)
+}
+
+describe('the share of a node', () => {
+  it.each([
+    ['ports', LIMITS.agentPorts, port, { agentMaxPorts: 25 }, 'port is one port too many'],
+    ['domains', LIMITS.agentNames, web, { agentMaxDomains: 60 }, 'domain is one domain too many'],
+    [
+      'services',
+      2,
+      (key: string) => web(key, { domain: 'a.example.com', pathLocation: `/${key}` }),
+      { agentMaxServices: 7 },
+      'key is one service too many',
+    ],
+    [
+      'entries of IP lists',
+      2,
+      (key: string) => port(key, { allowedIps: ['10.0.0.0/8', '192.0.2.1'] }),
+      { agentMaxEntries: 14 },
+      'allowedIps is one entry of IP lists too many',
+    ],
+  ] as const)(
+    'of %s is %i, over all sources, until a person raises it',
+    async (what, share, make, raised, words) => {
+      if (what === 'services') await raise({ agentMaxServices: share })
+      if (what === 'entries of IP lists') await raise({ agentMaxEntries: 2 * share })
+      expect(publishedOf(await publish(many(share - 1, make)))).toBe(share - 1)
+      const [one, two] = await publish([make('x'), make('y')], { source: 'file' })
+      expect([one?.state, two?.state]).toEqual(['published', 'refused'])
+      expect(wordsOf(two)[0]).toContain(words)
+      expect((await raise(raised)).statusCode).toBe(200)
+      expect(
+        publishedOf(
+          await publish(
+            many(6, (key) => make(`f${key}`)),
+            { source: 'file' },
+          ),
+        ),
+      ).toBe(6)
+    },
+  )
+
+  it('does not count what people publish there, and is no bound for them', async () => {
+    await raise({ agentMaxPorts: 0 })
+    for (let i = 0; i < 3; i++)
+      expect(
+        (await client.post(`/api/services/${node.id}/tcp`, { name: 'mine', backendPort: 1 })).statusCode,
+      ).toBe(201)
+    expect(wordsOf((await publish([port('x')]))[0])[0]).toContain("this node's agent may have 0")
+  })
+
+  it('that is made smaller takes the newest away, and the agent is told', async () => {
+    await publish(many(4, port))
+    await raise({ agentMaxPorts: 2 })
+    expect((await list()).filter(({ source }) => source).map(({ name }) => name)).toEqual(['k0', 'k1'])
+    expect((await publish(many(4, port))).map(({ state }) => state)).toEqual([
+      'published',
+      'published',
+      'refused',
+      'refused',
+    ])
+  })
+
+  it('takes nothing away by a change of one that is there', async () => {
+    await raise({ agentMaxPorts: 1 })
+    await publish([port('a')])
+    expect(publishedOf(await publish([port('a', { backendPort: 99, port: 32_720 })]))).toBe(1)
+  })
+
+  it.each([{ agentMaxPorts: -1 }, { agentMaxServices: 1001 }, { agentMaxEntries: 1.5 }])(
+    'cannot be %j',
+    async (share) => {
+      const answer = await raise(share)
+      expect([answer.statusCode, answer.json().errors]).toEqual([
+        422,
+        [
+          {
+            field: Object.keys(share)[0],
+            message: expect.stringMatching(/^must be a number from 0 to \d+$/),
+          },
+        ],
+      ])
+    },
+  )
+})
+
+describe('a port that was freed', () => {
+  const free = async (name: string) => {
+    const { nodeId, type, id } = await get(name)
+    await client.delete(`/api/services/${nodeId}/${type}/${id}`)
+  }
+
+  it('goes to its own node first, and to another one last', async () => {
+    const other = await createNode('two')
+    await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', backendPort: 1883 })
+    expect(await get('broker')).toMatchObject({ port: 32_700 })
+    await free('broker')
+    const [taken] = await publish([port('hostile')])
+    expect(taken).toMatchObject({ port: 32_701 })
+    await client.post(`/api/services/${other.id}/tcp`, { name: 'again', backendPort: 1883 })
+    expect(await get('again')).toMatchObject({ port: 32_700 })
+    await free('again')
+    await raise({ agentMaxPorts: 100 })
+    const ports = (await publish(many(30, port))).map((each) =>
+      each.state === 'published' ? each.port : null,
+    )
+    expect(ports.at(-1)).toBe(32_700)
+  })
+
+  it('is not to be had by its number within a day, but by its own node and by a person', async () => {
+    const other = await createNode('two')
+    await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', port: 32_710, backendPort: 1883 })
+    await free('broker')
+    expect(wordsOf((await publish([port('hostile', { port: 32_710 })]))[0])).toEqual([
+      'port was of another node within a day: leave the port out, or choose another one',
+    ])
+    expect(publishedOf(await publish([port('own', { port: 32_710 })], { from: other }))).toBe(1)
+    await publish([], { from: other })
+    const form = { name: 'moved', port: 32_710, backendPort: 1 }
+    expect((await client.post(`/api/services/${node.id}/tcp`, form)).statusCode).toBe(201)
+  })
+})
+
+describe('what a person disabled', () => {
+  it.each([
+    ['a path', web, { domain: 'a.example.com', pathLocation: '/p' }],
+    ['a port', port, { port: 32_705 }],
+  ] as const)('stays so by %s, whatever key or source asks for it', async (_, make, address) => {
+    await publish([make('k1', address)])
+    await toggle('k1', 'disable')
+    const [again] = await publish([make('k2', address)])
+    expect(again).toMatchObject({ state: 'published', enabled: false, disabledByPerson: true })
+    await publish([])
+    const [elsewhere] = await publish([make('k3', address)], { source: 'other' })
+    expect(elsewhere).toMatchObject({ state: 'published', enabled: false, disabledByPerson: true })
+    const moved = make('k3', _ === 'a path' ? { ...address, pathLocation: '/q' } : { port: 32_706 })
+    expect((await publish([moved], { source: 'other' }))[0]).toMatchObject({ enabled: false })
+    await publish([make('k3', address)], { source: 'other' })
+    await toggle('k3', 'enable')
+    await publish([], { source: 'other' })
+    expect((await publish([make('k4', address)]))[0]).toMatchObject({
+      enabled: true,
+      disabledByPerson: false,
+    })
+  })
+})
