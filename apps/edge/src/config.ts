@@ -6,11 +6,14 @@ export interface Config {
   paths: InstallationPaths
   /** Where systemd hears that we are ready; absent when it has not started us. */
   notifySocket?: string | undefined
+  /** Whether systemd itself has started us. */
+  isUnit?: boolean
 }
 
 /** The one place where the edge reads its environment. @throws SettingsError */
 export function readConfig(): Config {
   const settings = parseEdgeSettings(process.env)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
-  return { settings, paths, notifySocket: process.env.NOTIFY_SOCKET }
+  const { NOTIFY_SOCKET: notifySocket, INVOCATION_ID: invocation } = process.env
+  return { settings, paths, notifySocket, isUnit: invocation !== undefined }
 }

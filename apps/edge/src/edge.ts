@@ -12,6 +12,7 @@ import { createKeptNames } from './kept-names.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createLookups, createNames, type Lookups } from './names.ts'
+import { createHangWatch } from './observe/hang-watch.ts'
 import { createObservers, type ObservedHaproxy } from './observe/observers.ts'
 import type { HaproxyPart } from './reconcile.ts'
 import { createServerLink } from './server-link.ts'
@@ -97,6 +98,12 @@ export function createEdge(options: EdgeOptions): Edge {
     random,
     log,
   })
+  const hangs = createHangWatch({
+    ...tunnel,
+    log,
+    onEnded: () => loop.requestFullCheck(),
+    onProblem: () => loop.tell(),
+  })
   haproxy.counts.onLast(counter.countLast)
   const loop = new Loop({
     settings,
@@ -115,7 +122,7 @@ export function createEdge(options: EdgeOptions): Edge {
     hasKernelChanged: kernel.takeChanges,
     lastGoodFile: paths.lastGood,
     observeMachine: () => observeMachine(settings, options.edgePorts()),
-    observerProblems: observers.problems,
+    observerProblems: () => [...hangs.problems(), ...observers.problems()],
     fetchState: (known) => link.fetchState(known),
     report: (report) => link.send({ type: 'report', report }),
     onState: (state) => observers.setPeers(state.peers),
@@ -128,10 +135,12 @@ export function createEdge(options: EdgeOptions): Edge {
       names.begin(await keptNames.find())
       await loop.start()
       observers.start()
+      hangs.start()
       link.start()
     },
     count: counter.count,
     async close() {
+      hangs.close()
       await loop.close()
       await observers.close()
       await counter.close()

@@ -95,6 +95,18 @@ export class Loop {
     this.#applying.trigger()
   }
 
+  /** The tunnel is not as it was left. */
+  requestFullCheck(): void {
+    this.#fullCheckDue = true
+    this.#unchangedChecks = UNCHANGED_CHECKS
+    this.#applying.trigger()
+  }
+
+  /** There is another problem to tell of. */
+  tell(): void {
+    this.#report()
+  }
+
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#retry)

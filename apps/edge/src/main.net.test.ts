@@ -209,6 +209,28 @@ test('a HAProxy that dies is back within ten seconds, with what was changed last
   expect(answering).toMatchObject({ routes: changed, lists })
 })
 
+test('a wireguard-go that hangs is replaced within seconds, and the report says so meanwhile', async () => {
+  await startMain().ready
+  await until('the report', () => lastReport()?.applied === 7)
+  const tunnels = async () => (await programs()).filter(({ name }) => name === 'wireguard-go')
+  const [before] = await tunnels()
+  const hung = performance.now()
+  process.kill(before?.pid ?? 0, 'SIGSTOP')
+  await until('the report', () =>
+    lastReport()?.problems[0]?.message.startsWith('wireguard-go does not answer'),
+  )
+  await until('another one', async () => {
+    const now = await tunnels()
+    return now.length === 1 && now[0]?.pid !== before?.pid
+  })
+  // Six on a machine that has nothing else to do.
+  expect(performance.now() - hung).toBeLessThan(20_000)
+  await until('the tunnel as wanted', async () => {
+    const { stdout } = await lab.run('wg', 'show', lab.interface, 'peers')
+    return stdout.trim() !== '' && lastReport()?.problems.length === 0
+  })
+})
+
 test('only one works on a data directory', async () => {
   const first = startMain()
   await first.ready

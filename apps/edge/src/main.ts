@@ -5,6 +5,7 @@ import { startBeats } from '@postern/host/beats'
 import { messageOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/exec'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
+import { watchSelf } from '@postern/host/self-watch'
 import { holdSocket } from '@postern/host/socket'
 import { type Logger, pino } from 'pino'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -62,10 +63,11 @@ async function serve(config: Config, log: Logger, release: () => Promise<void>):
 }
 
 /** Says it to who has started us: `npm start` by its channel, systemd in the status of the unit. */
-async function tellReady({ notifySocket }: Config, dataPlane: DataPlane | null): Promise<void> {
+async function tellReady({ notifySocket, isUnit }: Config, dataPlane: DataPlane | null): Promise<void> {
   const message = { type: 'ready', dataPlane }
   process.send?.(message)
   startBeats()
+  if (isUnit && !process.send) watchSelf()
   if (!notifySocket) return
   const say = ['systemd-notify', '--ready', `--status=${JSON.stringify(message)}`]
   await createExec().run('env', [`NOTIFY_SOCKET=${notifySocket}`, ...say], { timeoutMs: 10_000 })

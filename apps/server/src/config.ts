@@ -13,6 +13,8 @@ export interface ServerConfig {
   publicHost: string
   /** The root of the repository, where `docs/` and the built console are. */
   rootDir: string
+  /** Whether systemd itself has started us. */
+  isUnit?: boolean
 }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
@@ -33,6 +35,7 @@ export function readConfig(
     version: readVersion(rootDir),
     publicHost: (settings.POSTERN_PUBLIC_HOST ?? defaultHost(network)).toLowerCase(),
     rootDir,
+    isUnit: environment.INVOCATION_ID !== undefined,
   }
 }
 

@@ -1,6 +1,7 @@
 import { startBeats } from '@postern/host/beats'
 import { messageOf } from '@postern/host/errors'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
+import { watchSelf } from '@postern/host/self-watch'
 import { readConfig } from './config.ts'
 import { observeNetwork } from './network.ts'
 import { type RunningServer, startServer } from './server.ts'
@@ -12,10 +13,12 @@ async function main(): Promise<void> {
   readFlags([], process.argv.slice(2))
   // Databases and keys are readable by this user only; the socket gets its own rights.
   process.umask(0o077)
-  const server = await startServer(readConfig(observeNetwork()))
+  const config = readConfig(observeNetwork())
+  const server = await startServer(config)
   stopOnRequest(server)
   tellReady(server)
   startBeats()
+  if (config.isUnit && !process.send) watchSelf()
 }
 
 function stopOnRequest(server: RunningServer): void {

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { AgentConfig } from '@postern/contract/agent'
 import { releaseLock, takeLock } from '@postern/host/lock'
+import { endUserspaceTunnel, MOST_UNANSWERED, watchUserspaceTunnel } from '@postern/host/userspace-tunnel'
 import type { AgentPaths, Environment } from '../config.ts'
 import { createConfigurationReader } from '../daemon/configuration.ts'
 import { createDaemon } from '../daemon/daemon.ts'
@@ -9,7 +10,7 @@ import { isAnswering, probePorts } from '../daemon/health.ts'
 import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
-import { type SurroundingsOptions, watchSurroundings } from '../daemon/surroundings.ts'
+import { watchSurroundings } from '../daemon/surroundings.ts'
 import { createTrust } from '../daemon/trust.ts'
 import { findEngineAddress } from '../discovery/engine.ts'
 import { createSources, type SourceSettings } from '../discovery/sources.ts'
@@ -27,7 +28,6 @@ import {
   writeLastGood,
 } from '../store.ts'
 import { createTunnel } from '../tunnel/tunnel.ts'
-import { endUserspaceTunnel } from '../tunnel/userspace.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
 import { parseWanted } from '../wanted.ts'
 import { type Context, defineCommand, requirePrivilege } from './command.ts'
@@ -112,31 +112,31 @@ async function runDaemon(
     // What was open at the old address is dead.
     socket.restart()
   }
-  const watch = createWatch(credentials.interface, log, {
+  const tunnel = credentials.interface
+  const surroundings = {
+    tunnel,
     onMoved,
     targets: () => configuration.held.wanted?.targets,
     onListening: () => daemon.listening(),
-  })
+  }
+  const watch = { run: (signal: AbortSignal) => watchSurroundings(surroundings, signal) }
   try {
-    await runTogether([daemon, sources, watch], context.signal)
+    await runTogether([daemon, sources, watch, createHangWatch(tunnel, onMoved, log)], context.signal)
   } finally {
     socket.close()
     roots.stop()
   }
 }
 
-function createWatch(
-  tunnel: string,
-  log: Log,
-  events: Pick<SurroundingsOptions, 'onMoved' | 'targets' | 'onListening'>,
-) {
-  const onHung = async () => {
+/** Starts a wireguard-go that hangs anew. */
+function createHangWatch(tunnel: string, onMoved: () => void, log: Log) {
+  const onLook = async (unanswered: number) => {
+    if (unanswered < MOST_UNANSWERED) return
     log('wireguard-go does not answer and is started anew')
     endUserspaceTunnel(tunnel)
-    events.onMoved()
+    onMoved()
   }
-  const options = { tunnel, ...events, onHung }
-  return { run: (signal: AbortSignal) => watchSurroundings(options, signal) }
+  return { run: (signal: AbortSignal) => watchUserspaceTunnel(tunnel, onLook, signal) }
 }
 
 /** Until the signal, or until one of them fails: then the others end too. */

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NodeTargets } from '@postern/contract/agent'
 import { listListeners } from '../tunnel/listeners.ts'
 
 const LOOK_EVERY = 1000
-/** Of wireguard-go, which answers within a millisecond. */
-const PATIENCE = 2000
-const MISSES = 2
 /** Of a list of sockets: those that listen come first. */
 const HEAD_BYTES = 256 * 1024
 
@@ -22,18 +18,15 @@ export interface SurroundingsOptions {
   targets(): NodeTargets | undefined
   /** Other programs listen at them than before. */
   onListening(): void
-  /** The userspace tunnel runs, and does not answer. */
-  onHung(): Promise<void>
 }
 
 /**
  * Looks each second for what no packet tells: that this machine moved to another network, after which the server knows
- * its new address only from a packet; who listens at published ports; and that wireguard-go hangs. Until the signal.
+ * its new address only from a packet; and who listens at published ports. Until the signal.
  */
 export async function watchSurroundings(options: SurroundingsOptions, signal: AbortSignal): Promise<void> {
   let before = describePlace(options.tunnel)
   let heard = await describeListeners(options.targets())
-  let misses = 0
   while (!signal.aborted) {
     await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
     const place = describePlace(options.tunnel)
@@ -42,10 +35,6 @@ export async function watchSurroundings(options: SurroundingsOptions, signal: Ab
     const listeners = await describeListeners(options.targets())
     if (listeners !== heard) options.onListening()
     heard = listeners
-    misses = (await isHung(options.tunnel)) ? misses + 1 : 0
-    if (misses < MISSES) continue
-    misses = 0
-    await options.onHung()
   }
 }
 
@@ -79,20 +68,4 @@ async function readHead(path: string): Promise<string> {
   } finally {
     await file.close()
   }
-}
-
-/** Asks by the socket of a userspace tunnel. WireGuard in the kernel has none. */
-function isHung(tunnel: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(`/var/run/wireguard/${tunnel}.sock`)
-    const end = (hung: boolean) => {
-      socket.destroy()
-      resolve(hung)
-    }
-    socket.setTimeout(PATIENCE, () => end(true))
-    socket.on('error', () => end(false))
-    socket.on('data', () => end(false))
-    socket.on('close', () => end(false))
-    socket.write('get=1\n\n')
-  })
 }

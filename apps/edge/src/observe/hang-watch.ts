@@ -1,0 +1,42 @@
+import type { Problem } from '@postern/contract/edge'
+import type { Exec } from '@postern/host/exec'
+import { endUserspaceTunnel, MOST_UNANSWERED, watchUserspaceTunnel } from '@postern/host/userspace-tunnel'
+import type { Logger } from 'pino'
+
+export interface HangWatchOptions {
+  exec: Exec
+  interface: string
+  log: Logger
+  /** A tunnel that hung has been ended, and has to be made anew. */
+  onEnded(): void
+  onProblem(): void
+}
+
+/** Ends a wireguard-go that hangs: nothing else would, and every node is cut off as long as it does. */
+export function createHangWatch(options: HangWatchOptions) {
+  const ending = new AbortController()
+  let isHanging = false
+  const onLook = async (unanswered: number) => {
+    const before = isHanging
+    isHanging = unanswered > 0
+    if (isHanging !== before) options.onProblem()
+    if (unanswered < MOST_UNANSWERED) return
+    options.log.warn('wireguard-go does not answer and is started anew')
+    const { stdout } = await options.exec.run('readlink', ['/proc/self/ns/net'])
+    endUserspaceTunnel(options.interface, stdout.trim())
+    options.onEnded()
+  }
+  return {
+    start(): void {
+      watchUserspaceTunnel(options.interface, onLook, ending.signal).catch((err: unknown) =>
+        options.log.error({ err }, 'the tunnel is not watched any more'),
+      )
+    },
+    problems(): Problem[] {
+      return isHanging ? [{ scope: { kind: 'edge' }, message: HANGS }] : []
+    },
+    close: () => ending.abort(),
+  }
+}
+
+const HANGS = 'wireguard-go does not answer: no node is reached until it is started anew, within ten seconds.'
