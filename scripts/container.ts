@@ -1,7 +1,12 @@
+import { readFlags } from '@postern/host/flags'
 import { runCommand, untilSignal } from './lib/command.ts'
 import { checkHealth, describe, readRole, runRole } from './lib/container.ts'
 import { takeEnvironment } from './lib/environment.ts'
 import { runTool, type Tool } from './lib/server-tool.ts'
+
+/** Only a rotation has an option. */
+const readToolFlags = (tool: Tool, flag: string) =>
+  flag === '' ? [] : [...readFlags(tool === 'rotate-key' ? ['--all'] : [], [flag])]
 
 /** What can be done to the database of a server that is stopped. */
 const TOOLS: Readonly<Record<string, Tool>> = { password: 'new-password', 'rotate-key': 'rotate-key' }
@@ -17,7 +22,7 @@ await runCommand(async () => {
     return 0
   }
   const tool = TOOLS[first]
-  if (tool) return await runTool(describe(takeEnvironment()), tool)
+  if (tool) return await runTool(describe(takeEnvironment()), tool, readToolFlags(tool, second))
   await runRole(readRole(first), takeEnvironment(), untilSignal(), {
     say: (text) => void process.stdout.write(text),
     warn: (text) => void process.stderr.write(text),

@@ -11,22 +11,23 @@ import { stopInstallation } from './lib/stop-installation.ts'
 const password = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
 
 /** Each verb: what the help says of it, and what it does. */
-const VERBS: Readonly<Record<string, { help: string; run: () => Promise<number> }>> = {
-  start: {
-    help: 'start server and edge, now and at each boot; the first start shows the password',
-    run: asRoot(() => startPackage(process.env, password)),
-  },
-  stop: { help: 'stop server and edge, and end the traffic', run: asRoot(() => stopInstallation({})) },
-  status: { help: 'show what runs; exit code 0 only when all of it works', run: showStatus },
-  password: {
-    help: 'give the first account a new password, while the server is stopped',
-    run: asRoot(() => setPassword(password === undefined ? {} : { POSTERN_ADMIN_PASSWORD: password })),
-  },
-  'rotate-key': {
-    help: 'seal the secrets of the database with a new key, while the server is stopped',
-    run: asRoot(() => rotateKey({})),
-  },
-}
+const VERBS: Readonly<Record<string, { help: string; run: (flags: readonly string[]) => Promise<number> }>> =
+  {
+    start: {
+      help: 'start server and edge, now and at each boot; the first start shows the password',
+      run: asRoot(() => startPackage(process.env, password)),
+    },
+    stop: { help: 'stop server and edge, and end the traffic', run: asRoot(() => stopInstallation({})) },
+    status: { help: 'show what runs; exit code 0 only when all of it works', run: showStatus },
+    password: {
+      help: 'give the first account a new password, while the server is stopped',
+      run: asRoot(() => setPassword(password === undefined ? {} : { POSTERN_ADMIN_PASSWORD: password })),
+    },
+    'rotate-key': {
+      help: 'seal the secrets of the database with a new key, while the server is stopped; --all renews them, too',
+      run: asRoot((flags) => rotateKey({}, flags)),
+    },
+  }
 
 /** The command that the Debian package of the server brings. */
 async function main([verb, ...rest]: readonly string[]): Promise<number> {
@@ -37,14 +38,13 @@ async function main([verb, ...rest]: readonly string[]): Promise<number> {
     throw new UsageError(
       `${verb === undefined ? 'give a command' : `${verb} is not a command`}. See: postern-server --help`,
     )
-  readFlags([], rest)
-  return await found.run()
+  return await found.run([...readFlags(verb === 'rotate-key' ? ['--all'] : [], rest)])
 }
 
-function asRoot(run: () => Promise<number>): () => Promise<number> {
-  return () => {
+function asRoot(run: (flags: readonly string[]) => Promise<number>) {
+  return (flags: readonly string[]) => {
     if (!observeMachine().isRoot) throw new CommandError('root is required: use sudo')
-    return run()
+    return run(flags)
   }
 }
 

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import { CommandError, runArgv } from './command.ts'
 import { type Environment, environmentOf } from './environment.ts'
@@ -10,8 +11,9 @@ import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './systemd.ts'
 /** Thousands of nodes and certificates take a few seconds. */
 const PATIENCE = 300_000
 
-/** Seals all secrets of the database with a new `secret.key`, while the server is stopped. */
-export const rotateKey = (own: Environment) => runOnDatabase(own, 'rotate-key')
+/** Seals all secrets of the database with a new `secret.key`, while the server is stopped; `--all` renews them, too. */
+export const rotateKey = (own: Environment, flags: readonly string[]) =>
+  runOnDatabase(own, 'rotate-key', flags)
 
 /** Gives the first account a new password, or the one in the environment, while the server is stopped. */
 export const setPassword = (own: Environment) => runOnDatabase(own, 'new-password')
@@ -19,7 +21,7 @@ export const setPassword = (own: Environment) => runOnDatabase(own, 'new-passwor
 export type Tool = 'rotate-key' | 'new-password'
 
 /** @throws CommandError while a server runs on the database */
-async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
+async function runOnDatabase(own: Environment, tool: Tool, flags: readonly string[] = []): Promise<number> {
   const { isRoot } = observeMachine()
   const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
   const { paths } = installation
@@ -28,7 +30,7 @@ async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
   if (takeLock(paths.starterPid))
     throw new CommandError('stop the server first: press Ctrl-C where it runs (traffic continues)')
   try {
-    return await runTool(installation, tool)
+    return await runTool(installation, tool, flags)
   } finally {
     releaseLock(paths.starterPid)
   }
@@ -38,11 +40,15 @@ async function runOnDatabase(own: Environment, tool: Tool): Promise<number> {
  * As the server's user: nothing that user puts into its directory can lead root astray.
  * @throws CommandError while a server answers
  */
-export async function runTool(installation: Installation, tool: Tool): Promise<number> {
+export async function runTool(
+  installation: Installation,
+  tool: Tool,
+  flags: readonly string[] = [],
+): Promise<number> {
   const { environment, machine, settings, paths } = installation
   await assertNoServer(paths.serverSocket)
   const view = await openProgramView(installation)
-  const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/${tool}.mjs`]
+  const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/${tool}.mjs`, ...flags]
   // Its environment has none.
   const input = tool === 'new-password' ? (settings.POSTERN_ADMIN_PASSWORD ?? '') : ''
   const options = { timeoutMs: PATIENCE, env: environmentOf('server', environment, machine), input }
@@ -50,6 +56,8 @@ export async function runTool(installation: Installation, tool: Tool): Promise<n
     const done = await runArgv([...view.enter, ...main], options)
     process.stdout.write(done.stdout)
     process.stderr.write(done.stderr)
+    // The next start makes another one; where the server's user owns its directory, the server does.
+    if (done.code === 0 && flags.includes('--all')) rmSync(paths.edgeToken, { force: true })
     return done.code === 0 ? 0 : 1
   } finally {
     view.close()

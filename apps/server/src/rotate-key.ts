@@ -1,17 +1,30 @@
+import { randomBytes } from 'node:crypto'
 import { messageOf } from '@postern/host/errors'
+import { exitCodeOf, readFlags } from '@postern/host/flags'
 import { readConfig } from './config.ts'
-import { rotateSecretKey } from './core/secrets/key-rotation.ts'
+import { openSecretKey } from './core/secrets/key-file.ts'
+import { removeCopies, rotateSecretKey } from './core/secrets/key-rotation.ts'
+import { renewAllSecrets } from './core/secrets/renew-all.ts'
+import { createSecrets } from './core/secrets/secrets.ts'
 import { openDatabase } from './db/open.ts'
 import { observeNetwork } from './network.ts'
 
 /** `npm run rotate-key`, and the package, run it as the server's user, while no server does. */
 async function main(): Promise<void> {
+  const isAll = readFlags(['--all'], process.argv.slice(2)).has('--all')
   process.umask(0o077)
   const { database, secretKey } = readConfig(observeNetwork()).paths
   const db = openDatabase(database, false)
   try {
+    if (isAll) {
+      const secrets = createSecrets(await openSecretKey(db, secretKey, true))
+      await renewAllSecrets({ db, secrets, clock: Date.now, randomBytes })
+    }
     const count = await rotateSecretKey(db, secretKey)
-    process.stdout.write(`${count} secrets are sealed with a new key.\n`)
+    const copies = removeCopies(database)
+    const renewed = isAll ? ', and what the old one opened is renewed' : ''
+    process.stdout.write(`${count} secrets are sealed with a new key${renewed}.\n`)
+    if (copies > 0) process.stdout.write(`${copies} copies of the database from upgrades are removed.\n`)
   } finally {
     await db.destroy()
   }
@@ -19,5 +32,5 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   process.stderr.write(`postern: ${messageOf(error)}\n`)
-  process.exitCode = 1
+  process.exitCode = exitCodeOf(error)
 })

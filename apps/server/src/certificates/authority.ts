@@ -27,8 +27,8 @@ export interface Authority {
   issue(names: readonly string[]): Promise<IssuedCertificate>
   /** The root for people, PEM, good only for these names. */
   issueImportable(names: readonly string[]): Promise<string>
-  /** Makes the next root when two thirds of this one's life are over. @returns whether it did */
-  renew(): Promise<boolean>
+  /** Makes the next root when two thirds of this one's life are over, or when it must. @returns whether it did */
+  renew(must?: boolean): Promise<boolean>
 }
 
 interface Parts {
@@ -71,8 +71,8 @@ export async function loadAuthority(parts: Parts): Promise<Authority> {
       return { ...leaf, certificate: `${leaf.certificate}${former()?.cross ?? ''}` }
     },
     issueImportable: (names) => issueImportable(roots.current, names),
-    async renew() {
-      if (!isDue(lifeOf(roots.current.certificate), clock())) return false
+    async renew(must = false) {
+      if (!must && !isDue(lifeOf(roots.current.certificate), clock())) return false
       roots = await createNext(parts, roots.current)
       return true
     },

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { updateStated } from '../../changes/change.ts'
 import type { Database } from '../../db/schema.ts'
@@ -26,6 +28,14 @@ export async function rotateSecretKey(db: Kysely<Database>, file: string): Promi
   await sql`VACUUM`.execute(db)
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
   return count
+}
+
+/** What upgrades left beside the database is sealed with the key of before, which nobody has any more. @returns how many */
+export function removeCopies(database: string): number {
+  const [dir, start] = [dirname(database), `${basename(database)}.version-`]
+  const copies = readdirSync(dir).filter((name) => name.startsWith(start))
+  for (const name of copies) rmSync(join(dir, name), { force: true })
+  return copies.length
 }
 
 type Renew = (sealed: string) => string

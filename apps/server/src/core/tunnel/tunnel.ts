@@ -30,7 +30,7 @@ interface Parts {
   randomBytes(count: number): Buffer
 }
 
-const PRIVATE_KEY = 'tunnel.private_key'
+export const PRIVATE_KEY = 'tunnel.private_key'
 const NETWORK6 = 'tunnel.network6'
 
 /** Reads the tunnel's own secrets, or makes them at the first start. @throws SecretsError */

@@ -1,0 +1,72 @@
+import { createWireGuardKeys } from '@postern/host/wireguard-keys'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { loadAuthority } from '../../certificates/authority.ts'
+import { change, updateStated } from '../../changes/change.ts'
+import { createLiveBus } from '../../changes/live.ts'
+import type { Database } from '../../db/schema.ts'
+import { putSettings } from '../../db/settings.ts'
+import { PRIVATE_KEY } from '../tunnel/tunnel.ts'
+import type { Secrets } from './secrets.ts'
+
+interface Parts {
+  db: Kysely<Database>
+  secrets: Secrets
+  clock(): number
+  randomBytes(count: number): Buffer
+}
+
+/**
+ * Replaces everything that a copy of the database and its key give away, in one transaction: the tunnel's key and those
+ * that the server shares with nodes, and the root, now; the keys of certificates, of sign-ins and of the account at the
+ * public authority at the next start, which makes what is missing or due. No server may run meanwhile.
+ */
+export async function renewAllSecrets(parts: Parts): Promise<void> {
+  const bus = createLiveBus((error) => {
+    throw error
+  })
+  const note = { actor: 'rotate-key', what: 'all keys of the installation renewed' }
+  await change({ ...parts, bus }, note, async (tx, revision) => {
+    await renewTunnel(tx, parts, revision)
+    await (await loadAuthority({ ...parts, db: tx })).renew(true)
+    await renewCertificates(tx, parts, revision)
+    await tx
+      .deleteFrom('settings')
+      .where((eb) =>
+        eb.or([
+          eb('key', 'in', ['sign-in.keys', 'sign-in.identity-keys']),
+          eb('key', 'like', 'acme.key %'),
+          eb('key', 'like', 'acme.account %'),
+        ]),
+      )
+      .execute()
+    return { value: undefined, touched: {} }
+  })
+}
+
+/** An agent fetches what is new. A node with a file needs the next one: its private key was here, too. */
+async function renewTunnel(tx: Transaction<Database>, { secrets, randomBytes }: Parts, revision: number) {
+  await putSettings(tx, { [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey) })
+  const nodes = await tx
+    .selectFrom('nodes')
+    .select(['id', 'private_key'])
+    .where('preshared_key', 'is not', null)
+    .execute()
+  for (const { id, private_key } of nodes)
+    await updateStated(tx, 'nodes', id, revision, {
+      preshared_key: secrets.seal(randomBytes(32).toString('base64')),
+      ...(private_key !== null && { private_key: null, public_key: null }),
+    })
+}
+
+/** Those in use stay until the next ones are there. */
+async function renewCertificates(tx: Transaction<Database>, { clock }: Parts, revision: number) {
+  const now = clock()
+  const own = await tx.selectFrom('certificates').select('id').where('kind', '=', 'self-signed').execute()
+  for (const { id } of own)
+    await updateStated(tx, 'certificates', id, revision, { not_after: new Date(now).toISOString() })
+  await tx.deleteFrom('challenges').execute()
+  const anew = { step: null, url: null, private_key: null, failures: 0, problem: null, due_at: now }
+  await tx.updateTable('orders').set(anew).execute()
+  // An authority that said when to come again said it to the account that is given up.
+  await sql`DELETE FROM settings WHERE key LIKE 'acme.pause %'`.execute(tx)
+}
