@@ -47,6 +47,24 @@ test('one that crashes later is started again', async () => {
   await program.stop()
 })
 
+test('before it is started again, what it needs is made', async () => {
+  let made = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const program = new Program({
+    name: 'thing',
+    argv: [process.execPath, '-e', "process.send({ type: 'ready' }); setTimeout(() => process.exit(1), 100)"],
+    env: {},
+    cwd: '/',
+    onLine() {},
+    onRestart() {},
+    prepare: async () => (++made === 2 ? resolve() : undefined),
+  })
+  await program.ready
+  expect(made).toBe(0)
+  await promise
+  await program.stop()
+})
+
 test('one that hangs is ended and started again, and one that never beat is left alone', async () => {
   const hang = "setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 1200)"
   const beat = "setInterval(() => process.send({ type: 'beat' }), 100)"

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBackoff } from '@postern/host/backoff'
 import { isBeat, MOST_MISSED } from '@postern/host/beats'
+import { messageOf } from '@postern/host/errors'
 import { type ChildProcess, type LaunchOptions, launch } from '@postern/host/exec'
 
 /** How long a program may take to say that it is ready, and to end when it is asked to, in ms. */
@@ -17,6 +18,8 @@ export interface ProgramOptions extends LaunchOptions {
   argv: readonly string[]
   onLine: (line: string) => void
   onRestart: (name: string, how: string, delay: number) => void
+  /** Before it is started again: somebody may have removed what it needs. */
+  prepare?: (() => Promise<void>) | undefined
 }
 
 /** One of our programs, restarted whenever it ends by itself, and ended when it hangs. */
@@ -62,6 +65,7 @@ export class Program {
       this.#options.onRestart(this.#options.name, how, delay)
       // Rejects when aborted, and then the loop ends.
       await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => undefined)
+      await this.#options.prepare?.().catch((error) => this.#options.onLine(messageOf(error)))
     }
   }
 

@@ -14,9 +14,17 @@ const WITHOUT_CORE = ['prlimit', '--core=0:0', '--']
 
 export type Say = (text: string) => void
 
-/** Starts the server: as its own user when there is one. */
-export function startServer(installation: Installation, view: ProgramView, warn: Say): Program {
-  return startOne('server', installation, [...view.enter, ...nodeArgv(view.root, 'server')], warn)
+/**
+ * Starts the server: as its own user when there is one.
+ * @param prepare makes what it needs, before it is started again
+ */
+export function startServer(
+  installation: Installation,
+  view: ProgramView,
+  warn: Say,
+  prepare?: () => Promise<void>,
+): Program {
+  return startOne('server', installation, [...view.enter, ...nodeArgv(view.root, 'server')], warn, prepare)
 }
 
 /** Starts the edge, as root. */
@@ -32,10 +40,17 @@ export function nodeArgv(root: string, program: 'server' | 'edge'): string[] {
   return [join(root, 'node_modules/.bin/node'), ...flags, join(root, BUNDLE[program])]
 }
 
-function startOne(name: 'server' | 'edge', installation: Installation, argv: string[], warn: Say): Program {
+function startOne(
+  name: 'server' | 'edge',
+  installation: Installation,
+  argv: string[],
+  warn: Say,
+  prepare?: () => Promise<void>,
+): Program {
   const { environment, machine } = installation
   return new Program({
     name,
+    prepare,
     argv: machine.isLinux ? [...WITHOUT_CORE, ...argv] : argv,
     cwd: '/',
     env: environmentOf(name, environment, machine),

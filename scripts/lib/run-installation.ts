@@ -5,6 +5,7 @@ import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
 import type { Banner } from './banner.ts'
 import { CommandError } from './command.ts'
+import { prepareDataDir } from './data-dir.ts'
 import { type Environment, ROOT } from './environment.ts'
 import { type Installation, prepareInstallation } from './installation.ts'
 import { assertPortsFree } from './ports.ts'
@@ -78,7 +79,8 @@ async function startAll(
   const { POSTERN_CONSOLE_PORT: consolePort, POSTERN_DATA_DIR: dataDir } = settings
   const config = readConfig(observeNetwork(), { ...environment, POSTERN_DATA_DIR: dataDir }, ROOT)
   // At the same time: the edge serves the state of its last run before the server answers.
-  const server = startServer(installation, view, warn)
+  const prepare = () => prepareDataDir(dataDir, installation.identities)
+  const server = startServer(installation, view, warn, prepare)
   programs.push(server)
   const edge = obstacle === undefined ? startEdge(installation, warn) : undefined
   if (edge) programs.push(edge)

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,7 +78,40 @@ async function openStream(base: string, ready: unknown): Promise<Response> {
   return await fetch(`${base}/api/nodes/stream?token=${token}`)
 }
 
+/** By the socket, as HAProxy and the edge come. */
+const isAtSocket = (path: string) => () =>
+  new Promise<boolean>((resolve) => {
+    const request = get({ socketPath: path, path: '/api/health', agent: false }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+    request.once('error', () => resolve(false))
+  })
+
 const isUp = (port: number) => async () => (await fetch(`http://127.0.0.1:${port}/api/health`)).ok
+
+test('its socket is there again after somebody has removed it, or the directory around it, and it says so', async () => {
+  const server = start({ POSTERN_CONSOLE_PORT: String(await findFreePort()) }, { ipc: true })
+  await until('ready', () => server.messages.length > 0)
+  const path = join(dataDir, 'run/server.sock')
+  for (const removed of [path, join(dataDir, 'run'), path]) {
+    rmSync(removed, { recursive: true })
+    await until('an answer', isAtSocket(path))
+    expect(statSync(path).mode & 0o777).toBe(0o660)
+  }
+  expect(server.stderr.match(/was removed, and the server listens there again/g)).toHaveLength(3)
+  server.child.kill('SIGTERM')
+  expect(await server.code).toBe(0)
+})
+
+test('without the right to make that directory it ends, so that its starter makes it', async () => {
+  const server = start({ POSTERN_CONSOLE_PORT: String(await findFreePort()) }, { ipc: true })
+  await until('ready', () => server.messages.length > 0)
+  rmSync(join(dataDir, 'run'), { recursive: true })
+  writeFileSync(join(dataDir, 'run'), '')
+  expect(await server.code).toBe(1)
+  expect(server.stderr).toMatch(/cannot listen on .*server\.sock again/)
+})
 
 test('it tells the starter the generated password once, opens both doors, and stops within ten seconds', async () => {
   const port = await findFreePort()

@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   // Databases and keys are readable by this user only; the socket gets its own rights.
   process.umask(0o077)
   const config = readConfig(observeNetwork())
-  const server = await startServer(config)
+  const server = await startServer(config, (reason) => fail(new Error(reason)))
   stopOnRequest(server)
   tellReady(server)
   startBeats()

@@ -9,6 +9,7 @@ import { createResolver } from './core/domains/resolver.ts'
 import { prepareInstallation } from './core/first-start.ts'
 import { startKeyRenewal } from './core/sign-in/keys.ts'
 import { listenOnLoopback, listenOnSocket } from './listen.ts'
+import { watchSocket } from './socket-watch.ts'
 
 export interface RunningServer {
   /** Only when the password was made up at this start. */
@@ -20,14 +21,22 @@ export interface RunningServer {
 /**
  * The server as a whole: one context, and an application for each of its two ways in. Only what comes through the
  * socket, from HAProxy, is believed about where it came from.
+ * @param onLost the socket is gone for good
  * @throws ListenError, SecretsError, DatabaseError, DatabaseTooNewError, EdgeTokenError
  */
-export async function startServer(config: ServerConfig): Promise<RunningServer> {
+export async function startServer(
+  config: ServerConfig,
+  onLost: (reason: string) => void,
+): Promise<RunningServer> {
   const log = createLog(config.settings.POSTERN_LOG_LEVEL, process.stderr)
   const resolver = createResolver(config.settings.POSTERN_DNS_SERVERS)
   const context = await buildContext(config, log, { ...realWorld, resolver })
   const apps: FastifyInstance[] = []
-  const close = () => closeAll(apps, context)
+  let watch: ReturnType<typeof watchSocket> | undefined
+  const close = () => {
+    watch?.close()
+    return closeAll(apps, context)
+  }
   try {
     const generatedAdmin = await prepareInstallation(context)
     await startRenewal(context)
@@ -38,6 +47,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
     const local = await buildApp(context, { trustForwarded: false })
     apps.push(local)
     await listenOnSocket(behindProxy, config.paths.serverSocket)
+    watch = watchSocket({ app: behindProxy, path: config.paths.serverSocket, log, onLost })
     await listenOnLoopback(local, config.settings.POSTERN_CONSOLE_PORT)
     return { generatedAdmin, close }
   } catch (error) {

@@ -16,7 +16,7 @@ import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
 import { findCrowding, makeRoomForConnections } from './connections.ts'
 import { createCountReader } from './counts.ts'
 import { endFlows } from './flows.ts'
-import { countBytes, enableForwarding, routeToLoopback } from './forwarding.ts'
+import { countBytes, enableForwarding, isForwarding, routeToLoopback } from './forwarding.ts'
 import { mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
 import {
   changedPorts,
@@ -60,6 +60,14 @@ export interface NftablesDriver {
   remove(): Promise<void>
 }
 
+/** What no event tells of. */
+interface Left {
+  udp: readonly ResolvedPortRoute[]
+  found: string
+  isCrowded: boolean
+  needsForwarding: boolean
+}
+
 /** Long lists take their time. */
 const TIMEOUT = { timeoutMs: 30_000 }
 const ABSENT = /no such file or directory/i
@@ -71,9 +79,10 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
   let checksAllFlows = true
   let isolates = false
   let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
-  let left: { udp: readonly ResolvedPortRoute[]; found: string; isCrowded: boolean } | undefined
-  const isAsLeft = async ({ udp, found, isCrowded }: NonNullable<typeof left>) =>
+  let left: Left | undefined
+  const isAsLeft = async ({ udp, found, isCrowded, needsForwarding }: Left) =>
     !checksAllFlows &&
+    (!needsForwarding || (await isForwarding(exec))) &&
     found === (await findHeldPorts(exec, udp)) &&
     isCrowded === (await findCrowding(exec)).length > 0
   return {
@@ -103,7 +112,8 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       const drops = await letForward(options, wanted, services)
       if (failure) throw failure
       const [small, crowded] = [await makeRoomForConnections(exec), await findCrowding(exec)]
-      if (wanted.udp) left = { udp: wanted.udp, found, isCrowded: crowded.length > 0 }
+      const needsForwarding = mustForward(wanted, services)
+      if (wanted.udp) left = { udp: wanted.udp, found, isCrowded: crowded.length > 0, needsForwarding }
       const all = [...problems, ...drops, ...small, ...crowded]
       return { part: { state: 'ok', detail: 'nftables' }, problems: all }
     },
@@ -199,15 +209,20 @@ async function makeWhatCanBe(
   return makeTable(options, withdrawn, observed).catch(() => makeTable(options, bare, observed))
 }
 
+const needsInternet = (peers: readonly Peer[]) => peers.some((peer) => peer.allowInternet)
+
+function mustForward({ peers }: NftablesWanted, services: readonly UdpService[]): boolean {
+  return needsInternet(peers) || services.some((service) => !leadsToLoopback(service))
+}
+
 /** @returns what keeps the packets from being forwarded */
 async function letForward(
   options: NftablesOptions,
-  { peers }: NftablesWanted,
+  wanted: NftablesWanted,
   services: readonly UdpService[],
 ): Promise<Problem[]> {
-  const needsInternet = peers.some((peer) => peer.allowInternet)
+  if (!mustForward(wanted, services)) return []
   const forwarded = services.filter((service) => !leadsToLoopback(service))
-  if (!needsInternet && forwarded.length === 0) return []
   await enableForwarding(options.exec)
   const drops = await findForeignDrops(options)
   const say = (scope: Problem['scope'], whom: string) =>
@@ -216,7 +231,7 @@ async function letForward(
       message: `The chain ${name} of the table ${family} ${table} (made by another program, as Docker or ufw do) drops forwarded packets: ${whom} until it lets those of ${options.interface} pass.`,
     }))
   return [
-    ...(needsInternet ? say({ kind: 'edge' }, 'nodes do not reach the internet') : []),
+    ...(needsInternet(wanted.peers) ? say({ kind: 'edge' }, 'nodes do not reach the internet') : []),
     ...forwarded.flatMap(({ id }) => say({ kind: 'service', id }, 'visitors do not reach this service')),
   ]
 }

@@ -20,6 +20,11 @@ export async function enableForwarding(exec: Exec): Promise<void> {
   await writeSysctl(exec, IPV6, '1')
 }
 
+/** Whether the kernel still forwards: no event tells when somebody switches it off. */
+export async function isForwarding(exec: Exec): Promise<boolean> {
+  return (await readSysctl(exec, IPV4)) === '1' && (await readSysctl(exec, IPV6)) !== '0'
+}
+
 /**
  * Lets what comes from outside reach 127.0.0.0/8 of this machine, against which the table guards it, or takes that
  * away again. Any number but 0 means yes to the kernel; ours says that nobody else has set it.

@@ -132,3 +132,14 @@ test('the ports of the range that other programs hold are known before a service
     return driver.facts().held.join() === '32690'
   })
 })
+
+test('forwarding that somebody switches off is seen at the next look, and switched on again', async () => {
+  await apply(echo())
+  await untilAnswered(keep(32_671))
+  expect(await driver.isAsLeft()).toBe(true)
+  await lab.edge.must('sysctl', '-qw', 'net.ipv4.ip_forward=0')
+  expect(await driver.isAsLeft()).toBe(false)
+  await apply(echo())
+  expect(await driver.isAsLeft()).toBe(true)
+  await untilAnswered(keep(32_671, '198.51.100.10'))
+})
