@@ -150,6 +150,20 @@ test('two tabs that sign in at once both arrive', async () => {
   await one.context().close()
 }, 120_000)
 
+test('no page of another site signs a visitor out unasked', async () => {
+  const page = await newVisitor()
+  await signIn(page, '/')
+  await page.waitForURL(`${SITE}/`)
+  await page.goto('http://127.0.0.1:9300/.well-known/openid-configuration')
+  await page.evaluate((address) => location.assign(address), `${SITE}/.postern/sign-out`)
+  await page.getByText('Another site led you here').waitFor()
+  expect(await ask('/', page)).toBe(200)
+  await page.getByRole('link', { name: 'Sign out' }).click()
+  await page.getByText('You are signed out of').waitFor()
+  expect(await ask('/', page)).toBe(401)
+  await page.context().close()
+}, 120_000)
+
 test('who is not on the list is told so, and uses another account', async () => {
   const page = await newVisitor()
   await signIn(page, '/x', 'eve')

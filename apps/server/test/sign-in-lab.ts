@@ -28,7 +28,7 @@ export interface SignInLab {
 /** A browser at one domain, as far as cookies go. */
 export interface Browser {
   cookies: Map<string, string>
-  open(url: string): ReturnType<TestServer['call']>
+  open(url: string, headers?: Record<string, string>): ReturnType<TestServer['call']>
 }
 
 interface Passed {
@@ -99,12 +99,12 @@ function makeBrowser(server: TestServer, host: string): Browser {
   const cookies = new Map<string, string>()
   return {
     cookies,
-    async open(url) {
+    async open(url, headers = {}) {
       const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
       const answer = await server.call({
         method: 'GET',
         url,
-        headers: { host: 'x', 'x-forwarded-host': host, 'x-forwarded-proto': 'https', cookie },
+        headers: { ...headers, host: 'x', 'x-forwarded-host': host, 'x-forwarded-proto': 'https', cookie },
       })
       for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
         const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*); (.*)$/.exec(line) ?? []

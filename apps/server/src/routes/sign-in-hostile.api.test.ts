@@ -64,6 +64,17 @@ describe('an attacker', () => {
     expect((await late.open(pathOf(second.location))).statusCode).toBe(403)
   })
 
+  it.each(['cross-site', 'same-site'])('cannot sign a visitor out by a %s link', async (site) => {
+    const browser = lab.browser()
+    await lab.signIn(browser)
+    const asked = await browser.open('/.postern/sign-out', { 'sec-fetch-site': site })
+    expect(asked.body).toContain('Another site led you here')
+    expect(asked.body).toContain('href="/.postern/sign-out"')
+    expect(browser.cookies.has('__Host-postern')).toBe(true)
+    await browser.open('/.postern/sign-out', { 'sec-fetch-site': 'same-origin' })
+    expect(browser.cookies.has('__Host-postern')).toBe(false)
+  })
+
   it('cannot sign a victim in with an account of its own', async () => {
     const { location } = await lab.passProvider(await lab.begin(lab.browser(), '/'), 'ann')
     const victim = lab.browser()

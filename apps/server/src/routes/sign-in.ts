@@ -10,21 +10,30 @@ import { route } from '../http/route.ts'
 type Query = Partial<Record<'to' | 'account' | 'ticket', string>>
 type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query, address: string) => Promise<Step>
 
+/** What a person is asked before a step. */
+type Question = (request: FastifyRequest, domain: GuardedDomain) => Page | undefined
+
+/** Browsers say whether a page of another origin led here. */
+const ELSEWHERE = ['cross-site', 'same-site']
+
 /** The sign-in in front of services: HAProxy leads these addresses here at every domain that has it. */
 export function signInRoutes(app: FastifyInstance): void {
   const { flow, trials } = app.context
-  const atDomain = (path: string, handle: Handler) =>
+  const atDomain = (path: string, handle: Handler, question: Question = () => undefined) =>
     app.get(path, async (request, reply) => {
       const domain = await flow.findDomain(request.hostname)
       const step = domain ? undefined : await flow.leadToConsole(queryOf(request))
       if (step) return answer(reply, step)
       if (!domain) throw new NotFoundError('Page')
-      return answer(reply, await handle(domain, cookiesOf(request), queryOf(request), request.ip))
+      const asked = question(request, domain)
+      return answer(reply, asked ?? (await handle(domain, cookiesOf(request), queryOf(request), request.ip)))
     })
   atDomain(SIGN_IN.paths.begin, flow.begin)
   atDomain(SIGN_IN.paths.arrive, flow.arrive)
   atDomain(SIGN_IN.paths.renew, flow.renew)
-  atDomain(SIGN_IN.paths.signOut, flow.signOut)
+  atDomain(SIGN_IN.paths.signOut, flow.signOut, ({ headers }, { domain }) =>
+    ELSEWHERE.includes(String(headers['sec-fetch-site'])) ? { kind: 'ask', domain } : undefined,
+  )
   app.get(SIGN_IN.callback, async (request, reply) => {
     const search = request.url.slice(SIGN_IN.callback.length)
     if (await trials.end(search, cookiesOf(request))) return answer(reply, { kind: 'tried' })
@@ -44,7 +53,7 @@ function trialRoutes(app: FastifyInstance): void {
   })
 }
 
-type Page = Step | { kind: 'tried' }
+type Page = Step | { kind: 'tried' } | { kind: 'ask'; domain: string }
 
 function answer(reply: FastifyReply, step: Page): FastifyReply {
   reply.header('cache-control', 'no-store')
@@ -69,6 +78,13 @@ function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: numbe
         text: [
           'The result is in the console. You can close this page: the test has not signed you in anywhere.',
         ],
+      }
+    case 'ask':
+      return {
+        status: 200,
+        title: 'Sign out?',
+        text: [`Another site led you here. You are still signed in to *${step.domain}*.`],
+        link: { to: SIGN_IN.paths.signOut, text: 'Sign out' },
       }
     case 'out':
       return {
