@@ -14,6 +14,7 @@ export const OPEN = [
   '/share/',
   '/share/a/b/c',
   '/share/a%20b.txt',
+  '/share/a.%20b/..c/.d',
   '/share/%C3%A4%C3%B6.txt',
   '/share/%E6%97%A5%E6%9C%AC',
   '/api/v1/hooks/deploy',
@@ -94,6 +95,13 @@ export const CLOSED = [
   '/\\share/x',
   '/share\\..\\admin',
   '/share/..\\admin',
+  // Dots that Windows takes for others.
+  '/share/..%20/admin',
+  '/share/..%20',
+  '/share/.%20/x',
+  '/share/%20../admin',
+  '/share/..%20./admin',
+  '/share/.../admin',
   // Parameters.
   '/public;x',
   '/public;/admin',

@@ -141,3 +141,9 @@ describe('an attacker', () => {
       expect((await lab.browser(host).open('/.postern/sign-in')).statusCode).toBe(404)
   })
 })
+
+it('a host with a dot at its end leads to the one without, whose cookies count', async () => {
+  const answer = await lab.browser('a.example.com.').open('/.postern/sign-in?to=%2Fx%3Fy')
+  expect(answer.statusCode).toBe(302)
+  expect(answer.headers.location).toBe('https://a.example.com/x?y')
+})

@@ -21,10 +21,13 @@ export function signInRoutes(app: FastifyInstance): void {
   const { flow, trials } = app.context
   const atDomain = (path: string, handle: Handler, question: Question = () => undefined) =>
     app.get(path, async (request, reply) => {
-      const domain = await flow.findDomain(request.hostname)
+      // To DNS a dot at the end changes nothing; to a browser it is another host, with other cookies.
+      const domain = await flow.findDomain(request.hostname.replace(/\.$/, ''))
       const step = domain ? undefined : await flow.leadToConsole(queryOf(request))
       if (step) return answer(reply, step)
       if (!domain) throw new NotFoundError('Page')
+      if (domain.domain !== request.hostname)
+        return answer(reply, flow.leadToDomain(domain, queryOf(request)))
       const asked = question(request, domain)
       return answer(reply, asked ?? (await handle(domain, cookiesOf(request), queryOf(request), request.ip)))
     })

@@ -23,6 +23,8 @@ export interface Flow {
   findDomain(host: string): Promise<GuardedDomain | undefined>
   /** From another address of the console to the domain where it asks for a sign-in, if it does. */
   leadToConsole(query: { to?: string }): Promise<Step | undefined>
+  /** To the usual spelling of the domain's name. */
+  leadToDomain(domain: GuardedDomain, query: { to?: string }): Step
   begin(domain: GuardedDomain, cookies: Cookies, query: { to?: string; account?: string }): Promise<Step>
   /** At the console's host. @param search of the address to which the provider has sent the visitor */
   callback(search: string, address: string): Promise<Step>
@@ -69,6 +71,8 @@ export function createFlow(context: FlowParts): Flow {
       const found = await findConsoleDomain(db)
       return found && go(addressOf(found, wantedOf(to)))
     },
+
+    leadToDomain: (domain, { to }) => go(addressOf(domain, wantedOf(to))),
 
     async begin(domain, cookies, { to, account }) {
       const wanted = wantedOf(to)

@@ -64,10 +64,18 @@ local function decode_letters(path)
   return text
 end
 
+-- Windows reads dots with blanks, and three of them, as other dots.
+local function has_dots_alone(text)
+  for segment in (text .. "/"):gmatch("([^/]*)/") do
+    if segment:find("^[. ]+$") then return true end
+  end
+  return false
+end
+
 local function is_bypassed(name, path)
   if #path > ${MAX_PATH} then return false end
   local list, text = list_of(name), decode_letters(path)
-  if text == nil then return false end
+  if text == nil or has_dots_alone(text) then return false end
   if list.paths[text] then return true end
   for _, expression in ipairs(list.expressions) do
     if is_matched(expression, text) then return true end

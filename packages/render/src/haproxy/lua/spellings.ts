@@ -43,11 +43,19 @@ local function is_mixed(path)
   return path:find("//", 1, true) or path:find("[;\\\\]") or path:lower():find("%%[235][5bcef]")
 end
 
+-- A program that hands a decoded path on may end it there.
+local function until_query(path)
+  return path:match("^[^?#]*")
+end
+
 local function spellings_of(path)
   local once = decode(path)
   local twice = decode(once)
   if twice:find("\\0", 1, true) then return nil end
   local found = { path, flat(once), flat(twice), flat(decode(decode(without_parameters(path)))) }
+  for i = 2, 4 do
+    if found[i]:find("[?#]") then found[#found + 1] = until_query(found[i]) end
+  end
   for i = 1, #found do
     if has_dots(found[i]) then
       if is_mixed(path) then return nil end

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab } from '../../../../test/haproxy-lab.ts'
@@ -59,6 +61,19 @@ test.each<[string, Partial<Visit>]>([
   ['a body of unknown length', { headers: { 'transfer-encoding': 'chunked' }, body: 'abc' }],
 ])('%s is redirected as ever', async (_, changes) => {
   expect((await ask(changes)).status).toBe(308)
+  expect(server.seen).toEqual([])
+})
+
+test.each(['', 'a body that no header tells of'])('HTTP/2 with %j is redirected as ever', async (body) => {
+  const client = connect(`http://127.0.0.1:${lab.httpPort}`)
+  try {
+    const stream = client.request({ ':path': PATH, ':authority': HOST }, { endStream: body === '' })
+    if (body !== '') stream.end(body)
+    const [headers] = await once(stream, 'response')
+    expect(headers).toMatchObject({ ':status': 308 })
+  } finally {
+    client.destroy()
+  }
   expect(server.seen).toEqual([])
 })
 
