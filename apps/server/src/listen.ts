@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { codeOf, messageOf } from '@postern/host/errors'
 import { isAnswered } from '@postern/host/socket'
@@ -10,10 +11,10 @@ export class ListenError extends Error {
 }
 
 /**
- * Opens the socket for HAProxy and the edge: only its group may connect.
+ * Opens a socket: the server's, which HAProxy and the edge reach by its group, or the console's, for root alone.
  * @throws ListenError when the directory is missing, or another server answers there.
  */
-export async function listenOnSocket(app: FastifyInstance, path: string): Promise<void> {
+export async function listenOnSocket(app: FastifyInstance, path: string, mode: number): Promise<void> {
   if (!existsSync(dirname(path)))
     throw new ListenError(`${dirname(path)} does not exist: start with npm start`)
   if (existsSync(path)) {
@@ -22,21 +23,54 @@ export async function listenOnSocket(app: FastifyInstance, path: string): Promis
   }
   try {
     await app.listen({ path })
-    chmodSync(path, 0o660)
+    chmodSync(path, mode)
   } catch (cause) {
     throw new ListenError(`cannot listen on ${path}: ${messageOf(cause)}`, { cause })
   }
 }
 
-/** @throws ListenError when the port is taken. */
-export async function listenOnLoopback(app: FastifyInstance, port: number): Promise<void> {
-  try {
-    await app.listen({ host: '127.0.0.1', port })
-  } catch (cause) {
-    const why = codeOf(cause) === 'EADDRINUSE' ? 'is taken' : `cannot be opened (${messageOf(cause)})`
-    throw new ListenError(
-      `port ${port} of 127.0.0.1 ${why}: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`,
-      { cause },
-    )
+/** So often the port is tried while another program holds it, in ms. */
+const RETRY_MS = 5_000
+
+interface LoopbackOptions {
+  port: number
+  /** Is told why the port is not open, and null when it is. */
+  onChange(problem: string | null): void
+  /** Default: every five seconds. */
+  retryMs?: number
+}
+
+/**
+ * Hands the connections to a port of 127.0.0.1 to an application that listens elsewhere. Any local user may hold that
+ * port, so the server does not depend on it: it is tried again until it is free.
+ * @returns once it was tried, with how to close it
+ */
+export async function openLoopback(
+  app: FastifyInstance,
+  { port, onChange, retryMs = RETRY_MS }: LoopbackOptions,
+): Promise<() => Promise<void>> {
+  const server = createServer((socket) => void app.server.emit('connection', socket))
+  let retry: NodeJS.Timeout | undefined
+  const attempt = () =>
+    new Promise<void>((resolve) => {
+      const fail = (cause: Error) => {
+        const why = codeOf(cause) === 'EADDRINUSE' ? 'is taken' : `cannot be opened (${messageOf(cause)})`
+        onChange(
+          `port ${port} of 127.0.0.1 ${why}: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`,
+        )
+        retry = setTimeout(() => void attempt(), retryMs).unref()
+        resolve()
+      }
+      server.once('error', fail)
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', fail)
+        onChange(null)
+        resolve()
+      })
+    })
+  await attempt()
+  return async () => {
+    clearTimeout(retry)
+    if (server.listening) await new Promise((resolve) => server.close(resolve))
   }
 }

@@ -157,17 +157,23 @@ test('an option that it does not have is one clear line, before anything is made
   expect(existsSync(join(dataDir, 'server'))).toBe(false)
 })
 
-test('a taken port is one clear line', async () => {
+test('a taken port is said, the console is at its socket, and at the port once that is free', async () => {
   const holder = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => holder.once('listening', resolve))
   const address = holder.address()
   const port = typeof address === 'object' && address ? address.port : 0
   const program = start({ POSTERN_CONSOLE_PORT: String(port), POSTERN_LOG_LEVEL: 'error' })
-  expect(await program.code).toBe(1)
-  expect(program.stderr).toBe(
-    `postern: port ${port} of 127.0.0.1 is taken: end what uses it, or set POSTERN_CONSOLE_PORT to a free one\n`,
+  const socketPath = join(dataDir, 'server/console.sock')
+  await until('the console’s socket', isAtSocket(socketPath))
+  expect(statSync(socketPath).mode & 0o777).toBe(0o600)
+  expect(program.stderr).toContain(
+    `port ${port} of 127.0.0.1 is taken: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`,
   )
   holder.close()
+  await until('the port', isUp(port))
+  program.child.kill('SIGTERM')
+  expect(await program.code).toBe(0)
+  expect(existsSync(socketPath)).toBe(false)
 })
 
 test('a bad setting, a missing directory and a newer database are one clear line each', async () => {

@@ -8,7 +8,7 @@ import type { GeneratedAdmin } from './core/accounts/accounts.ts'
 import { createResolver } from './core/domains/resolver.ts'
 import { prepareInstallation } from './core/first-start.ts'
 import { startKeyRenewal } from './core/sign-in/keys.ts'
-import { listenOnLoopback, listenOnSocket } from './listen.ts'
+import { listenOnSocket, openLoopback } from './listen.ts'
 import { watchSocket } from './socket-watch.ts'
 
 export interface RunningServer {
@@ -19,9 +19,9 @@ export interface RunningServer {
 }
 
 /**
- * The server as a whole: one context, and an application for each of its two ways in. Only what comes through the
- * socket, from HAProxy, is believed about where it came from.
- * @param onLost the socket is gone for good
+ * The server as a whole: one context, and an application for each of its two ways in, by HAProxy and on this machine.
+ * Only what comes from HAProxy is believed about where it came from.
+ * @param onLost the socket of HAProxy and the edge is gone for good
  * @throws ListenError, SecretsError, DatabaseError, DatabaseTooNewError, EdgeTokenError
  */
 export async function startServer(
@@ -32,11 +32,8 @@ export async function startServer(
   const resolver = createResolver(config.settings.POSTERN_DNS_SERVERS)
   const context = await buildContext(config, log, { ...realWorld, resolver })
   const apps: FastifyInstance[] = []
-  let watch: ReturnType<typeof watchSocket> | undefined
-  const close = () => {
-    watch?.close()
-    return closeAll(apps, context)
-  }
+  const ends: (() => void | Promise<void>)[] = []
+  const close = () => closeAll(apps, ends, context)
   try {
     const generatedAdmin = await prepareInstallation(context)
     await startRenewal(context)
@@ -46,9 +43,18 @@ export async function startServer(
     apps.push(behindProxy)
     const local = await buildApp(context, { trustForwarded: false })
     apps.push(local)
-    await listenOnSocket(behindProxy, config.paths.serverSocket)
-    watch = watchSocket({ app: behindProxy, path: config.paths.serverSocket, log, onLost })
-    await listenOnLoopback(local, config.settings.POSTERN_CONSOLE_PORT)
+    await listenOnSocket(behindProxy, config.paths.serverSocket, 0o660)
+    const watch = watchSocket({ app: behindProxy, path: config.paths.serverSocket, log, onLost })
+    ends.push(() => watch.close())
+    await listenOnSocket(local, config.paths.consoleSocket, 0o600)
+    const closePort = await openLoopback(local, {
+      port: config.settings.POSTERN_CONSOLE_PORT,
+      onChange(problem) {
+        if (problem !== null) log.error(`${problem}. The console is at ${config.paths.consoleSocket}, too`)
+        context.edges.tellOwn(problem)
+      },
+    })
+    ends.push(closePort)
     return { generatedAdmin, close }
   } catch (error) {
     await close()
@@ -56,7 +62,12 @@ export async function startServer(
   }
 }
 
-async function closeAll(apps: readonly FastifyInstance[], context: Context): Promise<void> {
-  await Promise.all(apps.map((app) => app.close()))
+async function closeAll(
+  apps: readonly FastifyInstance[],
+  ends: readonly (() => void | Promise<void>)[],
+  context: Context,
+): Promise<void> {
+  // A port is closed once its connections are, which the application ends.
+  await Promise.all([...ends.map((end) => end()), ...apps.map((app) => app.close())])
   await context.dispose()
 }

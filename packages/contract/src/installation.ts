@@ -9,6 +9,8 @@ export function installationPaths(dataDir: string) {
     serverDir: `${dataDir}/server`,
     database: `${dataDir}/server/postern.db`,
     liveDatabase: `${dataDir}/server/live.db`,
+    /** The console, for root alone: what `ssh -L` forwards without a port that another user could hold. */
+    consoleSocket: `${dataDir}/server/console.sock`,
     secretKey: `${dataDir}/server/secret.key`,
     /** The admin's password on its way to the first start, which reads it and removes the file. */
     firstPassword: `${dataDir}/server/first-password`,

@@ -37,6 +37,8 @@ export interface EdgeHub {
   connect(edgeId: number, link: EdgeLink): EdgeSession
   /** The last reports of those that are connected. */
   views(): EdgeView[]
+  /** What is wrong with the server itself, for the same places; null: nothing. */
+  tellOwn(problem: string | null): void
   list(): Promise<Edge[]>
 }
 
@@ -70,6 +72,7 @@ const MANY = 5000
 
 export function createEdgeHub(parts: Parts): EdgeHub {
   const states = new Map<number, State>()
+  let own: string | null = null
   const connected = () => [...states.values()].filter((state) => state.link !== null)
   const tellAll = (hint: EdgeHint) => {
     for (const { link } of connected()) link?.send(hint)
@@ -109,7 +112,12 @@ export function createEdgeHub(parts: Parts): EdgeHub {
         families,
         held: report?.ports?.held ?? NONE_HELD,
       })),
-    list: () => listEdges(parts.db, states),
+    list: () => listEdges(parts.db, states, own),
+    tellOwn(problem) {
+      if (problem === own) return
+      own = problem
+      parts.bus.emit({ kind: 'edges' })
+    },
   }
 }
 
@@ -266,9 +274,19 @@ function listTurned(before: EdgeView['families'], after: EdgeView['families']): 
 /** So many problems are told with an edge; the list of what needs attention has them all. */
 const MOST_TOLD = 20
 
-async function listEdges(db: Kysely<Database>, states: ReadonlyMap<number, State>): Promise<Edge[]> {
+async function listEdges(
+  db: Kysely<Database>,
+  states: ReadonlyMap<number, State>,
+  own: string | null,
+): Promise<Edge[]> {
   const rows = await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
-  const told = new Map(rows.map(({ id }) => [id, firstProblems(states.get(id)?.report?.problems ?? [])]))
+  // The server's own problem stands with the edge that is beside it.
+  const beside: Problem[] = own === null ? [] : [{ scope: { kind: 'edge' }, message: own }]
+  const problemsOf = (id: number) => [
+    ...(id === rows[0]?.id ? beside : []),
+    ...(states.get(id)?.report?.problems ?? []),
+  ]
+  const told = new Map(rows.map(({ id }) => [id, firstProblems(problemsOf(id))]))
   const nameOf = await readNames(
     db,
     [...told.values()].flat().map(({ scope }) => scope),
@@ -284,7 +302,7 @@ async function listEdges(db: Kysely<Database>, states: ReadonlyMap<number, State
       wanted: state?.report?.wanted ?? 0,
       applied: state?.report?.applied ?? 0,
       problems: (told.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
-      problemCount: state?.report?.problems.length ?? 0,
+      problemCount: problemsOf(id).length,
       dataPlane: state?.report?.dataPlane ?? null,
       lastSeen: lastSeen === null ? null : new Date(lastSeen).toISOString(),
     }
