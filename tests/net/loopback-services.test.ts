@@ -107,6 +107,24 @@ test('a program that stops and comes back, elsewhere too, is on its row and with
   await untilAnswered()
 })
 
+test('a list that lets private networks in lets a node in only where it names the tunnel’s network', async () => {
+  const { api } = installation
+  await api.createDomain({ domain: 'lan.example.com' })
+  const form = { name: 'lan', domain: 'lan.example.com', backendPort: 9002 }
+  const statusFor = async (allowedIps: string[]) => {
+    const service = await api.publish(node.id, { ...form, allowedIps })
+    const from = async (host: Host, server: string) =>
+      (await visit(host, 'https://lan.example.com/', { server })).status
+    await until('the list', async () => (await from(lab.visitor, lab.server.address)) === 403)
+    const answer = await from(lab.site, '10.64.0.1')
+    await api.call('DELETE', `/api/services/${node.id}/http/${service.id}`)
+    await until('the service to go', async () => (await from(lab.visitor, lab.server.address)) === 404)
+    return answer
+  }
+  expect(await statusFor(['10.0.0.0/8', '192.168.0.0/16'])).toBe(403)
+  expect(await statusFor(['10.0.0.0/8', '10.64.0.0/16'])).not.toBe(403)
+})
+
 test('a local user of the node who listens there too gets no visitor, and the status of the node tells of it', async () => {
   const service = await publishHttp('local.example.com', 9001)
   const raw = () => ask(lab.server, node.address, 9001)

@@ -116,6 +116,7 @@ export function createEdge(options: EdgeOptions): Edge {
       ...tunnel,
       dir: paths.wireguardDir,
       listenPort: settings.POSTERN_TUNNEL_PORT,
+      gatewayNetworks: settings.POSTERN_GATEWAY_NETWORKS,
       resolvConf: options.resolvConf,
     }),
     nftables,

@@ -27,6 +27,19 @@ const tunnelNetwork = z.pipe(
   z.transform((value: string) => formatCidr(parseCidr(value))),
 )
 
+const listed = (value: string) => value.split(',').map((one) => one.trim())
+const networks = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        (value) => listed(value).every((one) => one.includes('/') && findCidr(one) !== undefined),
+        'must be networks like 192.168.0.0/16, separated by commas',
+      ),
+    ),
+  z.transform((value: string) => listed(value).map((one) => formatCidr(parseCidr(one)))),
+)
+
 const portRange = z.pipe(
   z.string().check(
     z.refine((value) => {
@@ -44,7 +57,6 @@ const isNameServer = (text: string) => {
   const [, address = '', port = ''] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text) ?? []
   return isIp(text) || (isIp(address) && +port >= 1 && +port <= 65_535)
 }
-const listed = (value: string) => value.split(',').map((one) => one.trim())
 const nameServers = z.pipe(
   z
     .string()
@@ -108,6 +120,7 @@ const Environment = z.object({
     z.regex(/^[a-z][a-z0-9-]{0,14}$/, 'must be a short interface name like postern0'),
   ),
   POSTERN_PORT_RANGE: z._default(portRange, { from: 32660, to: 32760 }),
+  POSTERN_GATEWAY_NETWORKS: z._default(z.nullable(networks), null),
   POSTERN_CONNECTIONS_PER_SOURCE: number('number', 10, 100_000, 500),
   POSTERN_DNS_SERVERS: z._default(nameServers, []),
   POSTERN_ACME_DIRECTORY: z._default(
@@ -163,6 +176,7 @@ export const EDGE_SETTINGS = [
   'POSTERN_TUNNEL_NETWORK',
   'POSTERN_TUNNEL_INTERFACE',
   'POSTERN_PORT_RANGE',
+  'POSTERN_GATEWAY_NETWORKS',
   'POSTERN_CONNECTIONS_PER_SOURCE',
   'POSTERN_LOG_LEVEL',
 ] as const satisfies readonly (keyof Settings)[]

@@ -10,6 +10,7 @@ import {
   mergeCidrs,
   overlaps,
   parseCidr,
+  subtract,
 } from './cidr.ts'
 import { findIp } from './ip.ts'
 
@@ -108,4 +109,14 @@ describe('merging', () => {
       '10.0.0.2/32',
     ])
   })
+})
+
+it.each([
+  ['10.0.0.0/14', '10.1.0.0/16', ['10.2.0.0/15', '10.0.0.0/16']],
+  ['10.64.0.0/16', '10.64.0.0/16', []],
+  ['10.64.0.0/17', '10.64.0.0/16', ['10.64.0.0/17']],
+  ['192.168.0.0/16', '10.64.0.0/16', ['192.168.0.0/16']],
+  ['fd00::/62', 'fd00:0:0:1::/64', ['fd00:0:0:2::/63', 'fd00::/64']],
+])('%s without %s is the rest, once', (outer, inner, left) => {
+  expect(subtract(parseCidr(outer), parseCidr(inner)).map(formatCidr)).toEqual(left)
 })

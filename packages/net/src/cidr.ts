@@ -53,6 +53,25 @@ export function containsIp(cidr: Cidr, ip: Ip): boolean {
   return contains(cidr, single(ip))
 }
 
+/** `::ffff:1.2.3.4` is met as the IPv4 address it holds, because IPv6 sockets here carry IPv6 only. */
+export function unmapped(cidr: Cidr): Cidr {
+  const { base, prefix } = cidr
+  if (base.family === 4 || prefix < 96 || base.value >> 32n !== 0xffffn) return cidr
+  return { base: { family: 4, value: base.value & 0xffffffffn }, prefix: prefix - 96 }
+}
+
+/** What is left of a network without another one inside it, as few networks as possible. */
+export function subtract(outer: Cidr, inner: Cidr): Cidr[] {
+  if (!contains(outer, inner)) return [outer]
+  const { base } = inner
+  const bits = width(base)
+  return Array.from({ length: inner.prefix - outer.prefix }, (_, index) => {
+    const prefix = outer.prefix + index + 1
+    const sibling = cut(base.value, bits, prefix) ^ (1n << BigInt(bits - prefix))
+    return { base: { family: base.family, value: sibling }, prefix }
+  })
+}
+
 /** The smallest list of networks that covers the same addresses, sorted; nft refuses overlaps in a set. */
 export function mergeCidrs(cidrs: readonly Cidr[]): Cidr[] {
   const sorted = [...cidrs].sort(compare)

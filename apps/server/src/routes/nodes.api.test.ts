@@ -46,6 +46,26 @@ test('a new node gets the next free address and, once, a token', async () => {
   expect((await client.post('/api/nodes', { name: 'b' })).json().address).toBe('10.64.0.3')
 })
 
+test('networks of gateways lie in those that the settings allow', async () => {
+  const settings = { POSTERN_GATEWAY_NETWORKS: '192.168.0.0/20, fd77::/48' }
+  const bounded = await startTestServer({ settings })
+  try {
+    const person = await bounded.signIn()
+    for (const subnet of ['192.168.0.0/16', '10.20.0.0/24', 'fd78::/64']) {
+      const answer = await person.post('/api/nodes', gateway(subnet))
+      expect([subnet, answer.statusCode, fieldsOf(answer)]).toEqual([
+        subnet,
+        422,
+        ['gatewayNetworks.0.subnet'],
+      ])
+      expect(answer.body).toContain('POSTERN_GATEWAY_NETWORKS')
+    }
+    expect((await person.post('/api/nodes', gateway('192.168.7.0/24'))).statusCode).toBe(201)
+  } finally {
+    await bounded.close()
+  }
+})
+
 test('an address is typed only inside the tunnel, not reserved and not taken', async () => {
   const create = (address: string) => client.post('/api/nodes', { name: 'n', address })
   expect((await create('10.64.7.9')).json().address).toBe('10.64.7.9')

@@ -28,6 +28,7 @@ const plan = (peers: Peer[], changes: Partial<PlanInput> = {}) =>
     peers,
     ownPublicKey: keyOf('O'),
     occupied: [],
+    gatewayNetworks: null,
     ...changes,
   })
 
@@ -87,4 +88,16 @@ test.each([
   ])
   expect(peers[1]?.allowedIps).toEqual(['10.64.0.3/32', '192.168.99.0/24', 'fd00::3/128'])
   expect(routes).not.toContain(subnet)
+})
+
+test('gateways have only what lies in the networks that the settings allow', () => {
+  const gateway = node(1, { subnets: ['192.168.7.0/24', '192.168.0.0/16', '10.20.0.0/24', 'fd77::/64'] })
+  const { routes, problems } = plan([gateway], { gatewayNetworks: ['192.168.0.0/20', 'fd77::/48'] })
+  expect(routes).toEqual(['10.64.0.0/16', '192.168.7.0/24', 'fd00::/64', 'fd77::/64'])
+  expect(problems.map(({ message }) => message)).toEqual(
+    ['192.168.0.0/16', '10.20.0.0/24'].map(
+      (subnet) => `Its network ${subnet} is left out: it is not in POSTERN_GATEWAY_NETWORKS.`,
+    ),
+  )
+  expect(plan([gateway], { gatewayNetworks: [] }).problems).toHaveLength(4)
 })

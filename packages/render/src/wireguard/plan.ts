@@ -1,6 +1,15 @@
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
-import { type Cidr, contains, findCidr, formatCidr, overlaps, parseCidr, single } from '@postern/net/cidr'
+import {
+  type Cidr,
+  contains,
+  findCidr,
+  findCidrs,
+  formatCidr,
+  overlaps,
+  parseCidr,
+  single,
+} from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
 import { findSubnetFault, isReserved } from '@postern/net/targets'
@@ -34,6 +43,8 @@ export interface PlanInput {
   /** A peer with this key would silently be dropped by WireGuard. */
   ownPublicKey: string
   occupied: readonly OccupiedNetwork[]
+  /** In which gateways' networks must lie; null: in any private one. */
+  gatewayNetworks: readonly string[] | null
 }
 
 interface Taken {
@@ -65,7 +76,7 @@ export function planTunnel(input: PlanInput): TunnelPlan {
     }
     taken.keys.add(peer.publicKey)
     for (const network of addresses) taken.networks.push({ network, nodeId: peer.nodeId })
-    const subnets = acceptSubnets(peer, networks, input.occupied, taken, complain)
+    const subnets = acceptSubnets(peer, networks, input, taken, complain)
     plan.routes.push(...subnets)
     plan.peers.push(toTunnelPeer(peer, [...addresses.map(formatCidr), ...subnets]))
     edgeAddresses.add(edgeAddressOf(homeOf(addresses[0])))
@@ -103,7 +114,7 @@ function whyRefused(peer: Peer, addresses: readonly Cidr[], taken: Taken): strin
 function acceptSubnets(
   peer: Peer,
   tunnel: readonly Cidr[],
-  occupied: readonly OccupiedNetwork[],
+  { occupied, gatewayNetworks }: PlanInput,
   taken: Taken,
   complain: (message: string) => void,
 ): string[] {
@@ -111,7 +122,8 @@ function acceptSubnets(
   for (const text of peer.subnets) {
     const network = findCidr(text)
     const clash = network
-      ? whyNotSubnet(network, tunnel, occupied, taken, peer.nodeId)
+      ? (whyNotAllowed(network, gatewayNetworks) ??
+        whyNotSubnet(network, tunnel, occupied, taken, peer.nodeId))
       : 'it is not a network'
     if (!network || clash) complain(`Its network ${text} is left out: ${clash}.`)
     else {
@@ -120,6 +132,11 @@ function acceptSubnets(
     }
   }
   return [...new Set(accepted)]
+}
+
+function whyNotAllowed(network: Cidr, allowed: readonly string[] | null): string | undefined {
+  if (!allowed || findCidrs(allowed).some((outer) => contains(outer, network))) return undefined
+  return 'it is not in POSTERN_GATEWAY_NETWORKS'
 }
 
 function whyNotSubnet(

@@ -28,6 +28,8 @@ export interface WireGuardOptions {
   /** For the file that `wg syncconf` reads, the peers' last endpoints and the streams of wireguard-go; 0700. */
   dir: string
   listenPort: number
+  /** In which gateways' networks must lie; by default in any private one. */
+  gatewayNetworks?: readonly string[] | null
   /** Where this machine's name servers are listed. */
   resolvConf: string
 }
@@ -96,7 +98,12 @@ async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise
   if (!tunnel || !(tunnel.kind in CARRIERS)) return undefined
   const { tunnelPrivateKey } = wanted.settings
   const ownPublicKey = publicKeyOf(tunnelPrivateKey)
-  const plan = planTunnel({ ...wanted, ownPublicKey, occupied })
+  const plan = planTunnel({
+    ...wanted,
+    ownPublicKey,
+    occupied,
+    gatewayNetworks: options.gatewayNetworks ?? null,
+  })
   const target = {
     ...(hasIpv6 ? plan : withoutIpv6(plan)),
     interface: options.interface,

@@ -1,7 +1,9 @@
 import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/desired-state'
 import { parseBypass } from '@postern/net/bypass'
+import { contains, findCidr, findCidrs, formatCidr, subtract, unmapped } from '@postern/net/cidr'
 import type { NodeRow, ServiceRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
+import type { Tunnel } from '../tunnel/tunnel.ts'
 
 /** The networks behind a node; none for a plain one. */
 export function subnetsOf(node: Pick<NodeRow, 'is_gateway' | 'gateway_networks'>): string[] {
@@ -66,9 +68,14 @@ export type RoutedService = Pick<
 >
 
 /** An HTTP service as the edge routes it. */
-export function routeOf(service: RoutedService, node: RoutedNode, domain: string | null): Route {
+export function routeOf(
+  service: RoutedService,
+  node: RoutedNode,
+  domain: string | null,
+  tunnel: TunnelNetworks,
+): Route {
   return {
-    ...commonOf(service, node),
+    ...commonOf(service, node, tunnel),
     domain,
     path: service.path ?? '/',
     backend: { proto: service.backend_proto ?? 'http', ...placeOf(service) },
@@ -78,21 +85,42 @@ export function routeOf(service: RoutedService, node: RoutedNode, domain: string
 }
 
 /** A TCP or UDP service as the edge routes it. */
-export function portRouteOf(service: RoutedService, node: RoutedNode, domain: string | null): PortRoute {
-  const common = { ...commonOf(service, node), port: service.port ?? 0, backend: placeOf(service) }
+export function portRouteOf(
+  service: RoutedService,
+  node: RoutedNode,
+  domain: string | null,
+  tunnel: TunnelNetworks,
+): PortRoute {
+  const common = { ...commonOf(service, node, tunnel), port: service.port ?? 0, backend: placeOf(service) }
   if (service.proto === 'udp') return { ...common, proto: 'udp' }
   return { ...common, proto: 'tcp', tls: service.ssl === 1 ? { domain } : null }
 }
 
 /** Off when the service is disabled itself or its node is. */
-function commonOf(service: RoutedService, node: RoutedNode) {
+function commonOf(service: RoutedService, node: RoutedNode, tunnel: TunnelNetworks) {
   return {
     id: service.id,
     node: node.target,
     enabled: service.enabled === 1 && node.enabled,
-    allowedIps: textsOf(service.allowed_ips),
+    allowedIps: withoutTunnel(textsOf(service.allowed_ips), tunnel),
     blockedIps: textsOf(service.blocked_ips),
   }
+}
+
+type TunnelNetworks = Pick<Tunnel, 'network4' | 'network6'>
+
+/**
+ * A list that lets a private network in means an office or a house, and not every node because the tunnel's addresses
+ * are private too. The tunnel's own network, or a part of it, lets nodes in, and so does the list of everybody.
+ */
+function withoutTunnel(allowed: readonly string[], { network4, network6 }: TunnelNetworks): string[] {
+  const tunnel = findCidrs([network4, network6])
+  return [...new Set(allowed)].flatMap((text) => {
+    const entry = findCidr(text)
+    const outer = entry && unmapped(entry)
+    const inner = tunnel.find((one) => outer && outer.prefix < one.prefix && contains(outer, one))
+    return outer && inner && outer.prefix > 0 ? subtract(outer, inner).map(formatCidr) : [text]
+  })
 }
 
 function placeOf(service: RoutedService): Omit<Backend, 'proto'> {

@@ -40,7 +40,7 @@ export interface StatedRows {
 
 export interface StatedParts {
   secrets: Secrets
-  tunnel: Pick<Tunnel, 'address6'>
+  tunnel: Pick<Tunnel, 'address6' | 'network4' | 'network6'>
   publicHost: string
 }
 
@@ -200,8 +200,9 @@ async function readServices(
       placeService(rows, service)
       if (findServiceFault(service, parts.publicHost) !== null) withhold(rows, service.id)
       else if (service.type === 'http')
-        rows.routes.set(service.id, JSON.stringify(routeOf(service, node, service.domain)))
-      else rows.ports.set(service.id, JSON.stringify(portRouteOf(service, node, service.domain)))
+        rows.routes.set(service.id, JSON.stringify(routeOf(service, node, service.domain, parts.tunnel)))
+      else
+        rows.ports.set(service.id, JSON.stringify(portRouteOf(service, node, service.domain, parts.tunnel)))
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
 import type { GatewayNetwork, NodeForm } from '@postern/contract/nodes'
-import { type Cidr, contains, findCidr, formatCidr, overlaps } from '@postern/net/cidr'
+import { type Cidr, contains, findCidr, findCidrs, formatCidr, overlaps } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import { findSubnetFault } from '@postern/net/targets'
 import type { Transaction } from 'kysely'
@@ -81,7 +81,8 @@ async function findSubnetFaults(
     const index = Number(error.field.split('.')[1])
     return !kept.has(gatewayNetworks[index]?.subnet ?? '')
   }
-  const invalid = listSubnetErrors(gatewayNetworks, ownNetworks(context)).filter(isNew)
+  const allowed = context.config.settings.POSTERN_GATEWAY_NETWORKS
+  const invalid = listSubnetErrors(gatewayNetworks, ownNetworks(context), allowed).filter(isNew)
   const others = await listOtherGateways(tx, row?.id)
   const conflicts = listSubnetConflicts(gatewayNetworks, others).filter(isNew)
   const taken = conflicts.filter(({ field }) => invalid.every((error) => error.field !== field))
@@ -163,14 +164,23 @@ function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
 /**
  * Why some of a gateway's subnets cannot be routed into the tunnel, under the fields of the form.
  * @param used what the tunnel and this machine need for themselves
+ * @param allowed in which networks they must lie; null: in any
  */
-function listSubnetErrors(networks: readonly Row[], used: readonly UsedNetwork[]): FieldError[] {
+function listSubnetErrors(
+  networks: readonly Row[],
+  used: readonly UsedNetwork[],
+  allowed: readonly string[] | null,
+): FieldError[] {
+  const isAllowed = (cidr: Cidr) => !allowed || findCidrs(allowed).some((outer) => contains(outer, cidr))
   return networks.flatMap(({ subnet = '' }, index) => {
     const cidr = findCidr(subnet)
-    const message = cidr && whyNotSubnet(cidr, networks.slice(0, index), used)
+    const fault = cidr && whyNotSubnet(cidr, networks.slice(0, index), used)
+    const message = fault ?? (cidr && !isAllowed(cidr) ? NOT_ALLOWED : undefined)
     return message ? [{ field: `gatewayNetworks.${index}.subnet`, message }] : []
   })
 }
+
+const NOT_ALLOWED = 'is not in the networks that POSTERN_GATEWAY_NETWORKS allows'
 
 function whyNotSubnet(cidr: Cidr, before: readonly Row[], used: readonly UsedNetwork[]): string | undefined {
   const twins = usedNetworks(

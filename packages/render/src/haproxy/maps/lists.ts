@@ -1,5 +1,5 @@
 import type { Route } from '@postern/contract/desired-state'
-import { type Cidr, containsIp, findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
+import { type Cidr, containsIp, findCidr, formatCidr, mergeCidrs, unmapped } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 
 type Lists = Pick<Route, 'allowedIps' | 'blockedIps'>
@@ -78,13 +78,6 @@ function parseAll(texts: readonly string[]): Cidr[] | undefined {
     found.push(unmapped(cidr))
   }
   return mergeCidrs(found)
-}
-
-/** `::ffff:1.2.3.4` is met as the IPv4 address it holds, because IPv6 sockets here carry IPv6 only. */
-function unmapped(cidr: Cidr): Cidr {
-  const { base, prefix } = cidr
-  if (base.family === 4 || prefix < 96 || base.value >> 32n !== 0xffffn) return cidr
-  return { base: { family: 4, value: base.value & 0xffffffffn }, prefix: prefix - 96 }
 }
 
 function split(entries: readonly string[]): string[] {
