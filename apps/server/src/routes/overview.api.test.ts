@@ -252,7 +252,8 @@ describe('the public host', () => {
 
 it('lists all that needs a person page by page, the worst first, and finds it by its words', async () => {
   server.context.live.update(nodeIds.map(onlinePeer))
-  const named = serviceIds.slice(1, 5)
+  // The one between them was disabled before, and is nobody's trouble.
+  const named = [serviceIds[1], serviceIds[3], serviceIds[4]].map((id) => id ?? 0)
   const problems = [
     ...named.map((id) => ({ scope: { kind: 'service' as const, id }, message: `No host for ${id}` })),
     { scope: { kind: 'node' as const, id: nodeIds[2] ?? 0 }, message: 'Two nodes have this key' },
@@ -265,11 +266,11 @@ it('lists all that needs a person page by page, the worst first, and finds it by
   expect(all.slice(0, 1)).toMatchObject([{ kind: 'edge', name: 'Local', problem: 'The disk is full' }])
   expect(all.filter(({ kind }) => kind === 'node')).toMatchObject([{ name: 'cellar', nodeId: nodeIds[2] }])
   const services = all.filter(({ kind }) => kind === 'service').map(({ problem }) => problem)
-  expect(services).toEqual(expect.arrayContaining(named.slice(1).map((id) => `No host for ${id}`)))
+  expect(services).toEqual(expect.arrayContaining(named.map((id) => `No host for ${id}`)))
   const page = (await client.get('/api/overview/attention?type=service&limit=2&page=2')).json()
   expect(page).toMatchObject({ page: 2, limit: 2, total: services.length })
   expect(page.data[0]).toMatchObject({ id: 3, type: 'http' })
-  expect(await readAttention('?search=NO+HOST')).toHaveLength(services.length)
+  expect(await readAttention('?search=NO+HOST')).toHaveLength(named.length)
   // The sidebar's question, of every page at every change, stays small.
   const [told] = (await client.get('/api/edges')).json()
   expect(told).toMatchObject({ problemCount: problems.length })
