@@ -127,7 +127,7 @@ it('shows the time of day below the date, copies whole lines, and on a phone beg
   ]
   for (const line of lines) edge.log(service.id, line)
   await page.getByText('/third').waitFor()
-  await expect(page.locator('.log .day')).toHaveText(['2026-11-20 UTC', '2026-11-21 UTC'])
+  await expect(page.locator('.log .day')).toHaveText(['11/20/2026 UTC', '11/21/2026 UTC'])
   await expect(page.locator('.log > div time')).toHaveText(['23:59:59.999', '00:00:00.001', '00:00:01.500'])
   // From within the second line to within the third.
   await page.getByRole('log').evaluate((pane) => {

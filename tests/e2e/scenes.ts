@@ -94,9 +94,9 @@ async function lookInBothSchemes(visit: Visit, name: string, withAxe: boolean): 
 }
 
 /** What must be read to its end. */
-const READ = 'td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input:not(.one-line)'
+const READ = 'th, td, td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input:not(.one-line)'
 
-/** What reaches out of the screen, or is cut off although it must be read. */
+/** What reaches out of the screen, is cut off although it must be read, or is broken although it is short. */
 function findCut(page: Page): Promise<string[]> {
   return page.evaluate((read) => {
     const root = document.documentElement
@@ -105,7 +105,10 @@ function findCut(page: Page): Promise<string[]> {
     const cut = [...document.querySelectorAll(read)]
       .filter((element) => element.clientWidth > 1 && isCut(element) && !element.closest('[title]'))
       .map((element) => `cut: ${element.textContent}`)
-    return [...wide, ...cut]
+    const broken = [...document.querySelectorAll('td time')]
+      .filter((element) => element.getClientRects().length > 1)
+      .map((element) => `in several lines: ${element.textContent}`)
+    return [...wide, ...cut, ...broken]
   }, READ)
 }
 

@@ -43,6 +43,16 @@ test('a call has the filled path, the query without absent keys, the bearer and 
   expect(init?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-postern-key': 'half' })
 })
 
+test('what has nothing to say is sent without a body', async () => {
+  const { api, fetch } = apiThatAnswers(json(200, { id: 3 }))
+  await api
+    .call(endpoints.disableService, { params: { nodeId: 7, type: 'http', id: 3 } })
+    .catch(() => undefined)
+  const init = fetch.mock.calls[0]?.[1]
+  expect(init).toMatchObject({ method: 'PATCH', body: null })
+  expect(init?.headers).not.toHaveProperty('content-type')
+})
+
 test('signed out no authorization is sent', async () => {
   const { api, fetch } = apiThatAnswers(json(200, { token: 't', expires_in: 1 }), null)
   await api.call(endpoints.login, { body: { username: 'a', password: 'b' } })

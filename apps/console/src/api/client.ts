@@ -32,8 +32,8 @@ export function createApi(context: ApiContext) {
     const response = await request(context, urlOf(endpoint, input), {
       method: endpoint.method,
       credentials: 'same-origin',
-      headers: headersFor(context, token, endpoint),
-      body: endpoint.body ? JSON.stringify(input.body ?? {}) : null,
+      headers: headersFor(context, token, input),
+      body: input.body === undefined ? null : JSON.stringify(input.body),
       signal: input.signal ?? null,
     })
     if (response.ok) return response
@@ -106,13 +106,13 @@ function urlOf(endpoint: Endpoint, input: RawInput): string {
   return query.size > 0 ? `${path}?${query}` : path
 }
 
-function headersFor({ key }: ApiContext, token: string | null, endpoint: Endpoint): Record<string, string> {
+function headersFor({ key }: ApiContext, token: string | null, { body }: RawInput): Record<string, string> {
   const half = key()
   return {
     accept: 'application/json',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(half === null ? {} : { [SESSION_KEY_HEADER]: half }),
-    ...(endpoint.body ? { 'content-type': 'application/json' } : {}),
+    ...(body !== undefined ? { 'content-type': 'application/json' } : {}),
   }
 }
 

@@ -8,15 +8,17 @@ interface ConfirmedAction {
   act: (isChosen: boolean) => Promise<unknown>
   /** What the toast says when it was done. */
   done: string
+  /** What it was done to, by its name. */
+  subject: string
   /** Afterwards, done or not: a refusal may mean that something has changed. */
   refresh: () => Promise<unknown>
 }
 
 /** Asks; the dialog stays, busy, until the action and the refresh are done. Says whether it was done. */
-export function ask({ question, act, done, refresh }: ConfirmedAction): Promise<boolean> {
+export function ask({ question, act, done, subject, refresh }: ConfirmedAction): Promise<boolean> {
   const run = async (isChosen: boolean) => {
     const isDone = await attempt(() => act(isChosen))
-    if (isDone) toast.success(done)
+    if (isDone) toast.success(done, subject)
     await refresh()
     return isDone
   }

@@ -32,6 +32,7 @@ function nodeActions(api: Api, queries: QueryClient) {
         question: confirmConnect(name),
         act: () => api.call(endpoints.enableNode, { params: { id } }),
         done: 'Node connected successfully!',
+        subject: name,
         refresh,
       }),
     disconnect: ({ id, name }: Node) =>
@@ -39,6 +40,7 @@ function nodeActions(api: Api, queries: QueryClient) {
         question: confirmDisconnect(name),
         act: () => api.call(endpoints.disableNode, { params: { id } }),
         done: 'Node disconnected successfully!',
+        subject: name,
         refresh,
       }),
     remove: (node: Node) =>
@@ -46,6 +48,7 @@ function nodeActions(api: Api, queries: QueryClient) {
         question: confirmRemove(node),
         act: () => api.call(endpoints.deleteNode, { params: { id: node.id } }),
         done: 'Node deleted successfully!',
+        subject: node.name,
         refresh,
       }),
     download: (node: Node) =>

@@ -142,7 +142,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
           </div>
         </FormSection>
       )}
-      <FormSection legend="Traffic">
+      <FormSection legend="Gateway">
         <div className="fields">
           <CheckboxField
             control={control}
@@ -157,12 +157,6 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
             }
           />
           {isGateway && <GatewayRows control={control} canAdd={Boolean(advanced)} />}
-          <CheckboxField
-            control={control}
-            name="allowInternet"
-            label="Send all internet traffic through the VPN"
-            text="This node's internet traffic exits through this server."
-          />
         </div>
       </FormSection>
       <FormSection legend="Agent">
@@ -188,6 +182,16 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
               {showsShares && <ShareFields control={control} />}
             </div>
           )}
+        </div>
+      </FormSection>
+      <FormSection legend="Internet">
+        <div className="fields">
+          <CheckboxField
+            control={control}
+            name="allowInternet"
+            label="Send all internet traffic through the VPN"
+            text="This node's internet traffic exits through this server."
+          />
         </div>
       </FormSection>
     </RecordDialog>

@@ -125,7 +125,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
           />
         </div>
       </FormSection>
-      <FormSection legend="Public side">
+      <FormSection legend="Public Side">
         <div className="fields">
           <div className="g2 a">
             <PublicDomainField
@@ -142,7 +142,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
           {props.publicOption}
         </div>
       </FormSection>
-      <FormSection legend="Private side">
+      <FormSection legend="Private Side">
         <div className="g3">
           {protocolField}
           <TextField

@@ -27,6 +27,12 @@ export function useSidebarExpanded(): [boolean, (expanded: boolean) => void] {
   return [text !== 'false', (expanded) => setText(String(expanded))]
 }
 
+/** Whether a person knows that this public host is private, and wants to hear no more of it. */
+export function useKnownHost(host: string): [boolean, () => void] {
+  const [known, setKnown] = usePreference('known-private-host', '')
+  return [known === host, () => setKnown(host)]
+}
+
 const SCHEMES = ['auto', 'light', 'dark'] as const
 type Scheme = (typeof SCHEMES)[number]
 

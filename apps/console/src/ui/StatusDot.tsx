@@ -9,6 +9,8 @@ const LOOKS = {
   disconnected: ['Offline: disconnected', 'offline away'],
   new: ['Offline: never connected', 'offline away'],
   enabled: ['Enabled', 'enabled'],
+  /** Nobody reaches it all the same; its state says why. */
+  unreached: ['Enabled', 'enabled pale'],
   disabled: ['Disabled', 'disabled'],
 } as const
 

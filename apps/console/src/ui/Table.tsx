@@ -192,7 +192,7 @@ function SortHead({ column, sort, onSort }: Props) {
           onClick={() => onSort({ field: sortBy, direction: isCurrent && !descending ? 'desc' : 'asc' })}
         >
           {head}
-          {isCurrent && <Icon className="ic sort" />}
+          <Icon className="ic sort" />
         </button>
       ) : (
         <span className={hiddenHead ? 'sr' : undefined}>{head}</span>

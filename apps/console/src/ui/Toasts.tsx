@@ -15,10 +15,12 @@ interface Message {
   id: number
   kind: keyof typeof LOOKS
   text: string
+  /** What it was done to. */
+  subject?: string | undefined
 }
 
 /** More than a screen holds would only hide each other. */
-const SHOWN = 5
+const SHOWN = 3
 let nextId = 0
 let messages: readonly Message[] = []
 const listeners = new Set<() => void>()
@@ -33,8 +35,8 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-const show = (kind: Message['kind']) => (text: string) =>
-  setMessages([{ id: nextId++, kind, text }, ...messages].slice(0, SHOWN))
+const show = (kind: Message['kind']) => (text: string, subject?: string) =>
+  setMessages([{ id: nextId++, kind, text, subject }, ...messages].slice(0, SHOWN))
 
 /** Short messages at the top right; errors interrupt a screen reader. */
 export const toast = {
@@ -57,7 +59,7 @@ export function Toasts() {
 }
 
 /** Closes after a while, counted again when the pointer or the focus leaves it. */
-function Toast({ message: { id, kind, text } }: { message: Message }) {
+function Toast({ message: { id, kind, text, subject } }: { message: Message }) {
   const [isHeld, setHeld] = useState(false)
   const dismiss = () => setMessages(messages.filter((each) => each.id !== id))
   // biome-ignore lint/correctness/useExhaustiveDependencies: dismissing is the same for the toast's whole life
@@ -78,7 +80,14 @@ function Toast({ message: { id, kind, text } }: { message: Message }) {
       onBlur={() => setHeld(false)}
     >
       <Icon className="ic" />
-      <p>{text}</p>
+      <div className="said">
+        <p>{text}</p>
+        {subject && (
+          <p className="sub">
+            <bdi>{subject}</bdi>
+          </p>
+        )}
+      </div>
       <IconButton label="Dismiss" icon={X} size="sm" onClick={dismiss} />
     </div>
   )

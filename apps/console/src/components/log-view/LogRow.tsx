@@ -1,6 +1,6 @@
 import { type ClipboardEvent, memo } from 'react'
 import { Marked } from '../../ui/Marked.tsx'
-import type { LogLine } from './log-lines.ts'
+import { type LogLine, MARKER } from './log-lines.ts'
 
 interface Props {
   line: LogLine
@@ -11,7 +11,7 @@ interface Props {
 
 /** One line, coloured by its marker. Its parts are there to be put in another order on a narrow screen. */
 export const LogRow = memo(function LogRow({ line, match, startsDay }: Props) {
-  const { day, clock, from, asked, status, rest } = line
+  const { day, clock, from, asked, status } = line
   const part = (className: string, text: string) =>
     text !== '' && (
       <>
@@ -24,7 +24,7 @@ export const LogRow = memo(function LogRow({ line, match, startsDay }: Props) {
     <>
       {startsDay && (
         <p className="day">
-          <time dateTime={day}>{day}</time> UTC
+          <time dateTime={day}>{day.replace(/(.*)-(.*)-(.*)/, '$2/$3/$1')}</time> UTC
         </p>
       )}
       <div data-level={line.level} data-key={line.key}>
@@ -40,12 +40,26 @@ export const LogRow = memo(function LogRow({ line, match, startsDay }: Props) {
         {part('asked', asked)}
         {part('status', status)}
         <span>
-          <Marked text={rest} match={match} />
+          <Rest line={line} match={match} />
         </span>
       </div>
     </>
   )
 })
+
+/** A line that does not begin with its marker has it in here. */
+function Rest({ line: { marker, level, rest }, match }: Pick<Props, 'line' | 'match'>) {
+  const [found] = (marker === '' && level !== 'other' && MARKER.exec(rest)) || []
+  if (found === undefined) return <Marked text={rest} match={match} />
+  const at = rest.indexOf(found)
+  return (
+    <>
+      <Marked text={rest.slice(0, at)} match={match} />
+      <b className="lv-in">{found}</b>
+      <Marked text={rest.slice(at + found.length)} match={match} />
+    </>
+  )
+}
 
 /** Of more than a part of one line, what is copied are the lines as they came, with their dates. */
 export function copyWhole(event: ClipboardEvent<HTMLElement>, lines: readonly LogLine[]): void {

@@ -1,4 +1,4 @@
-import { Download, ListX, Pause, Play, WrapText } from 'lucide-react'
+import { Download, ListX, Pause, Play, Volume2, WrapText } from 'lucide-react'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { SearchField } from '../../ui/SearchField.tsx'
@@ -11,11 +11,13 @@ interface Props {
   view: LogViewState
   wrap: boolean
   onWrap: (wrap: boolean) => void
+  speaks: boolean
+  onSpeak: (speaks: boolean) => void
   onClear: () => void
   onDownload: () => void
 }
 
-export function LogTools({ view, wrap, onWrap, onClear, onDownload }: Props) {
+export function LogTools({ view, wrap, onWrap, speaks, onSpeak, onClear, onDownload }: Props) {
   const isEmpty = view.shown.length === 0
   return (
     <div className="tools logs">
@@ -39,6 +41,12 @@ export function LogTools({ view, wrap, onWrap, onClear, onDownload }: Props) {
           icon={WrapText}
           aria-pressed={wrap}
           onClick={() => onWrap(!wrap)}
+        />
+        <IconButton
+          label="Read new lines aloud"
+          icon={Volume2}
+          aria-pressed={speaks}
+          onClick={() => onSpeak(!speaks)}
         />
         <CopyButton iconOnly label="Copy lines" value={view.shown.map((line) => line.text).join('\n')} />
         <IconButton label="Download lines" icon={Download} disabled={isEmpty} onClick={onDownload} />

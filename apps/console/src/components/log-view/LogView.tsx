@@ -36,6 +36,7 @@ export function LogView({ query, title, subject }: Props) {
   const view = useLogView(buffer)
   const follow = useFollow(view)
   const [wrap, setWrap] = useState(false)
+  const [speaks, setSpeaks] = useState(false)
   return (
     <>
       <header className="head logs-head">
@@ -46,6 +47,8 @@ export function LogView({ query, title, subject }: Props) {
         view={view}
         wrap={wrap}
         onWrap={setWrap}
+        speaks={speaks}
+        onSpeak={setSpeaks}
         onDownload={() => saveLines(view, subject)}
         onClear={() => {
           clear()
@@ -54,7 +57,7 @@ export function LogView({ query, title, subject }: Props) {
       />
       <div className="logpane">
         {view.shown.length > 0 ? (
-          <LogPane view={view} follow={follow} wrap={wrap} />
+          <LogPane view={view} follow={follow} wrap={wrap} speaks={speaks} />
         ) : (
           <NoLines view={view} subject={subject} isHttp={!('type' in query) || query.type === 'http'} />
         )}
@@ -65,7 +68,15 @@ export function LogView({ query, title, subject }: Props) {
   )
 }
 
-function LogPane({ view, follow, wrap }: { view: LogViewState; follow: Follow; wrap: boolean }) {
+interface PaneProps {
+  view: LogViewState
+  follow: Follow
+  wrap: boolean
+  /** A screen reader says each new line: of a busy service it would say nothing else. */
+  speaks: boolean
+}
+
+function LogPane({ view, follow, wrap, speaks }: PaneProps) {
   const { shown, text } = view
   const days = useMemo(() => findDays(shown), [shown])
   return (
@@ -77,6 +88,7 @@ function LogPane({ view, follow, wrap }: { view: LogViewState; follow: Follow; w
       onCopy={(event) => copyWhole(event, shown)}
       className={wrap ? 'log wrap' : 'log'}
       role="log"
+      aria-live={speaks ? 'polite' : 'off'}
       aria-label="Log lines"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling pane must be reachable by keyboard
       tabIndex={0}

@@ -25,7 +25,7 @@ export interface LogLine {
   text: string
 }
 
-const MARKER = /\[(ERROR|WARN|WARNING|INFO|DEBUG)\]/
+export const MARKER = /\[(ERROR|WARN|WARNING|INFO|DEBUG)\]/
 const LEVELS: Readonly<Record<string, LogLevel>> = {
   ERROR: 'error',
   WARN: 'warn',

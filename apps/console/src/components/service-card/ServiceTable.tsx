@@ -120,7 +120,7 @@ function ServiceName({ service }: { service: Service }) {
   const restriction = restrictionText(service)
   return (
     <span className="svc">
-      <StatusDot status={service.enabled ? 'enabled' : 'disabled'} />
+      <StatusDot status={dotOf(service)} />
       <Link {...OPENS_ROW} to={urls.serviceLogs(service)} title="Logs Monitor">
         <b dir="auto">{service.name}</b>
       </Link>
@@ -133,6 +133,12 @@ function ServiceName({ service }: { service: Service }) {
       {restriction && <Mark icon={Shield} text={restriction} />}
     </span>
   )
+}
+
+/** Green beside the word *Failed* would say two things at once. */
+function dotOf({ enabled, state: { phase } }: Service) {
+  if (!enabled) return 'disabled'
+  return phase === 'live' || phase === 'checking' || phase === 'applying' ? 'enabled' : 'unreached'
 }
 
 function Mark({ icon: Icon, text }: { icon: LucideIcon; text: string }) {

@@ -63,6 +63,7 @@ function serviceActions(api: Api, queries: QueryClient) {
         question: confirmEnable(service),
         act: async () => replaceService(queries, await api.call(endpoints.enableService, input(service))),
         done: 'Service exposed successfully!',
+        subject: service.name,
         refresh,
       }),
     disable: (service: Service) =>
@@ -70,6 +71,7 @@ function serviceActions(api: Api, queries: QueryClient) {
         question: confirmDisable(service),
         act: async () => replaceService(queries, await api.call(endpoints.disableService, input(service))),
         done: 'Service disabled from public access successfully!',
+        subject: service.name,
         refresh,
       }),
     remove: (service: Service) =>
@@ -77,6 +79,7 @@ function serviceActions(api: Api, queries: QueryClient) {
         question: confirmDelete(service),
         act: () => api.call(endpoints.deleteService, input(service)),
         done: 'Service deleted successfully!',
+        subject: service.name,
         refresh,
       }),
   }

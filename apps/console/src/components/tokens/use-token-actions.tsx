@@ -25,6 +25,7 @@ export function useTokenActions() {
           changeRows(queries, (rows) => rows.map((row) => (row.id === token.id ? revoked : row)))
         },
         done: 'Personal Access Token revoked successfully!',
+        subject: token.name,
         refresh,
       }),
     remove: (token: Pat) =>
@@ -35,6 +36,7 @@ export function useTokenActions() {
           changeRows(queries, (rows) => rows.filter(({ id }) => id !== token.id))
         },
         done: 'Personal Access Token deleted successfully!',
+        subject: token.name,
         refresh,
       }),
   }

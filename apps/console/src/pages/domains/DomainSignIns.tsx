@@ -84,6 +84,7 @@ function SignInMenu({ domain, record: { email } }: { domain: Domain; record: Sig
       },
       act: () => api.call(endpoints.endSessions, { params: { id: domain.id }, body: { email } }),
       done: 'Sessions ended successfully!',
+      subject: email,
       refresh: () => queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] }),
     })
   if (!domain.allowedEmails.includes(email)) return null

@@ -167,6 +167,7 @@ function useRemoveDomain() {
       },
       act: () => api.call(endpoints.deleteDomain, { params: { id } }),
       done: 'Domain deleted successfully!',
+      subject: domain,
       refresh: () => queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] }),
     })
 }

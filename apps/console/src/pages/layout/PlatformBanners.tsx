@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { useConfig, useEdges } from '../../api/queries.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { absentEdges, brokenParts } from '../../components/platform.ts'
+import { useKnownHost } from '../../stores/preference.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
 import { serverUrls } from '../../util/urls.ts'
@@ -14,7 +15,9 @@ export function PlatformBanners({ hints }: { hints: StreamState }) {
   // After a start of the server an edge needs a moment to come back.
   const isAbsent = useLasting(absent.length > 0, EDGE_ABSENCE_SHOWN)
   const broken = [...(isAbsent ? absent : []), ...brokenParts(edges.data ?? [])]
-  const isPrivate = config.data?.publicHostIsPrivate === true
+  const host = config.data?.VPN_HOST ?? ''
+  const [isKnown, setKnown] = useKnownHost(host)
+  const isPrivate = config.data?.publicHostIsPrivate === true && !isKnown
   if (broken.length === 0 && !isPrivate) return null
   return (
     <div className="banners">
@@ -24,11 +27,11 @@ export function PlatformBanners({ hints }: { hints: StreamState }) {
         </Banner>
       ))}
       {isPrivate && (
-        <Banner kind="warn" role="status">
+        <Banner kind="warn" role="status" onClose={setKnown}>
           <p>
-            The public address <span className="mono">{config.data?.VPN_HOST}</span> is private: visitors and
-            nodes outside this network can't reach it. Set <code>POSTERN_PUBLIC_HOST</code> to the public one
-            and start again. <a href={serverUrls.docs()}>Documentation</a>
+            The public address <span className="mono">{host}</span> is private: visitors and nodes outside
+            this network can't reach it. Set <code>POSTERN_PUBLIC_HOST</code> to the public one and start
+            again. <a href={serverUrls.docs()}>Documentation</a>
           </p>
         </Banner>
       )}

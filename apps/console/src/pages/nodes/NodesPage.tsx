@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<Node>[] = [
   },
   {
     head: 'Services',
-    width: 'w-12',
+    width: 'w-count',
     className: 'r tn c-count',
     label: 'Services',
     ...cell(['services'], ({ services }) => services || <span className="none">-</span>),
@@ -149,7 +149,7 @@ export function NodesPage() {
             </Button>
           </EmptyState>
         }
-        noMatch={<NoMatch list={nodes} />}
+        noMatch={<NoMatch list={nodes} onAdd={add} />}
       />
       <Suspense>
         {open && 'form' in open && <NodeDialog node={open.form} onClose={close} />}
@@ -159,7 +159,7 @@ export function NodesPage() {
   )
 }
 
-function NoMatch({ list }: { list: List<Node> }) {
+function NoMatch({ list, onAdd }: { list: List<Node>; onAdd: () => void }) {
   const { search, type } = list.params
   const viewAll = type !== '' && <Button onClick={() => list.change({ type: '' })}>View All</Button>
   const kind = type === 'gateways' ? 'gateway' : 'node'
@@ -175,6 +175,9 @@ function NoMatch({ list }: { list: List<Node> }) {
       title={`No ${kind}s yet`}
       text={type === 'gateways' ? 'No node acts as a network gateway.' : 'No plain node has been added.'}
     >
+      <Button variant="primary" icon={Plus} onClick={onAdd}>
+        Add Node
+      </Button>
       {viewAll}
     </EmptyState>
   )
