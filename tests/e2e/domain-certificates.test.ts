@@ -148,7 +148,7 @@ it('one that its failing renewal will miss warns in the place of the sync mark, 
     .waitFor()
   await visit.expectAccessible()
   await page.goto(`${site.origin}/domains?search=ending`)
-  await expect(row(page, 'ending.example.com').getByRole('cell').nth(2)).toContainText('Ends soon')
+  await expect(row(page, 'ending.example.com').getByRole('cell').nth(2)).toContainText('Expires soon')
   visit.expectNoComplaints()
   await visit.close()
 })

@@ -265,8 +265,19 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
   await visit.expectAccessible()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
+  await page.waitForURL(`**/nodes/${node.id}?http.search=pal`)
+  await page.getByRole('button', { name: 'Actions for pal', exact: true }).waitFor()
+  await open('logs pal')
+  await page.keyboard.press('Enter')
   await page.waitForURL(`**/nodes/${node.id}/http/*/logs`)
   await page.getByRole('heading', { level: 1, name: 'pal', exact: true }).waitFor()
+  await open('disable pal-b')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Yes, disable it!' }).click()
+  await page.getByText('Service disabled from public access successfully!').waitFor()
+  await open('failed')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/nodes/attention')
   await open('pal-e.ex')
   await palette
     .getByRole('group', { name: 'Domains' })
@@ -317,6 +328,7 @@ it('every command of the palette leads somewhere', async () => {
     Home: address('/'),
     'Client / Nodes': address('/nodes'),
     'Domain Names': address('/domains'),
+    'Needs Attention': address('/nodes/attention'),
     Documentation: async () => {
       await expect.poll(() => context.pages().length).toBe(2)
       const docs = context.pages().find((each) => each !== page)
@@ -333,7 +345,8 @@ it('every command of the palette leads somewhere', async () => {
   }
   const found: Record<string, () => Promise<unknown>> = {
     reached: address(`/nodes/${node.id}`),
-    'reached-web': address(`/nodes/${node.id}/http/*/logs`),
+    'reached-web': address(`/nodes/${node.id}?http.search=reached-web`),
+    'Logs of reached-web': address(`/nodes/${node.id}/http/*/logs`),
     'reached.example.com': address('/domains?search=reached.example.com'),
     'Expose HTTP on reached': dialog('Expose HTTP Service on Node'),
     'Expose TCP on reached': dialog('Expose TCP Service on Node'),

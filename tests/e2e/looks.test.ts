@@ -23,6 +23,7 @@ const scenes: Scene[] = [
   { name: 'login', path: () => '/login', signedIn: false, shows: 'Sign in' },
   { name: 'home', path: () => '/', shows: 'Create Node' },
   { name: 'nodes', path: () => '/nodes', shows: 'office' },
+  { name: 'attention', path: () => '/nodes/attention', shows: 'cannot be resolved' },
   { name: 'palette', path: () => '/nodes', act: openPalette, shows: 'Expose HTTP on office' },
   { name: 'shortcuts', path: () => '/nodes', act: openShortcuts, shows: 'Go from row to row' },
   { name: 'node', path: () => `/nodes/${office}`, shows: 'grafana' },

@@ -94,7 +94,8 @@ async function lookInBothSchemes(visit: Visit, name: string, withAxe: boolean): 
 }
 
 /** What must be read to its end. */
-const READ = 'th, td, td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input:not(.one-line)'
+const READ =
+  'th, td:not(.c-dot), td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input:not(.one-line)'
 
 /** What reaches out of the screen, is cut off although it must be read, or is broken although it is short. */
 function findCut(page: Page): Promise<string[]> {

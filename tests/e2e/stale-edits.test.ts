@@ -62,6 +62,8 @@ it('of an HTTP service: what the other one saved is not undone', async () => {
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('alert').getByText('Your edits are kept alongside theirs').waitFor()
   await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveValue('203.0.113.7')
+  // What came silently is marked.
+  await form.getByText('Changed meanwhile, was an empty list').waitFor()
   await expect(form.getByLabel(label('Backend Port'))).toHaveValue('9999')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('button', { name: 'Got it!' }).waitFor()

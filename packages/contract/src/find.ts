@@ -19,6 +19,9 @@ export const Found = z.object({
       nodeName: z.string(),
       name: z.string(),
       domain: z.nullable(z.string()),
+      /** Null: the node itself. */
+      backendHost: z.nullable(z.string()),
+      backendPort: z.number(),
     }),
   ),
 })

@@ -125,6 +125,10 @@ const service = {
   enabled: z.boolean(),
   /** Whether visitors speak TLS to the edge. */
   ssl: z.boolean(),
+  /** Then with a certificate of our own authority, of which browsers warn that do not know it. */
+  selfSigned: z.boolean(),
+  /** Its domain was saved without asking DNS whether it points here. */
+  dnsUnchecked: z.boolean(),
   /** The address of the service, or null when nothing reaches it. */
   publicAccess: z.nullable(z.string()),
   /** True for the console's own service: it can be neither deleted nor disabled. */

@@ -1,13 +1,6 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import type { Endpoint } from '@postern/contract/endpoint'
-import {
-  keepPreviousData,
-  type QueryClient,
-  type QueryKey,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { keepPreviousData, type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useApi } from './context.ts'
 import type { Answer, CallInput, RawInput } from './types.ts'
 
@@ -78,14 +71,3 @@ export const useEndingCertificates = (enabled: boolean) =>
     // The answer was a moment on its way, and must not be asked for too early.
     { enabled, refetchInterval: (answer) => answer && answer.nextInMs + 1000 },
   ).data?.data ?? []
-
-/** The first of all that needs a person. A certificate becomes one by time alone. */
-export function useAttention(limit: number) {
-  const client = useQueryClient()
-  const ending = useEndingCertificates(true).length
-  const query = usePage(endpoints.listAttention, { query: { limit } })
-  useEffect(() => {
-    if (ending > 0) void client.invalidateQueries({ queryKey: [endpoints.listAttention.path] })
-  }, [client, ending])
-  return query
-}

@@ -45,7 +45,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
       dialog={dialog}
       locked={locked}
       defaultPort={NEW_HTTP_SERVICE.backendPort}
-      route={previewHttpRoute(values, { node, publicUrl: config?.publicUrl })}
+      route={previewHttpRoute(values, { node, publicUrl: config?.publicUrl, isConsole: locked })}
       onClose={onClose}
       domainHint={<SandboxHint domain={values.domain?.trim().toLowerCase() ?? ''} isConsole={locked} />}
       publicField={

@@ -177,7 +177,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
                 addText="Add Domain"
                 placeholder="grafana.example.com or *.example.com"
                 takesMany
-                hint="Also domains that you added here. Not needed for new ones that DNS leads to this server."
+                hint="Domains you added here can be named, too. New ones whose DNS points to this server need no entry."
               />
               {showsShares && <ShareFields control={control} />}
             </div>

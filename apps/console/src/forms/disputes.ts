@@ -5,15 +5,19 @@ import type { Theirs } from '../ui/Field.tsx'
 export interface Disputes {
   /** By the name of the field. */
   theirs: ReadonlyMap<string, string>
+  /** What other fields were before that person changed them, by their names. */
+  changed: ReadonlyMap<string, string>
   /** Puts the other's value into the field. */
   take: (name: string) => void
 }
 
-const NONE: Disputes = { theirs: new Map(), take() {} }
+const NONE: Disputes = { theirs: new Map(), changed: new Map(), take() {} }
 export const CurrentDisputes = createContext(NONE)
 
 export function useTheirs(name: string): Theirs | undefined {
-  const { theirs, take } = useContext(CurrentDisputes)
+  const { theirs, changed, take } = useContext(CurrentDisputes)
   const words = theirs.get(name)
-  return words === undefined ? undefined : { words, onTake: () => take(name) }
+  if (words !== undefined) return { words, onTake: () => take(name) }
+  const before = changed.get(name)
+  return before === undefined ? undefined : { words: before }
 }

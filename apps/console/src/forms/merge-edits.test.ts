@@ -5,7 +5,11 @@ const OLD = { name: 'wiki', port: 80, ips: ['10.0.0.1'] as string[], ssl: false 
 
 test('what was typed stays, and what was not touched takes its newest value', () => {
   const merged = mergeEdits(OLD, { ...OLD, port: 9999 }, { ...OLD, name: 'docs' })
-  expect(merged).toEqual({ kept: [{ name: 'port', value: 9999 }], disputed: [] })
+  expect(merged).toEqual({
+    taken: [{ name: 'name', words: 'wiki' }],
+    kept: [{ name: 'port', value: 9999 }],
+    disputed: [],
+  })
 })
 
 test('what both changed in another way is told with the newest value', () => {

@@ -2,7 +2,8 @@ import type { FieldValues } from 'react-hook-form'
 
 /**
  * Lays what was typed over the newest record: a field that was not touched takes its newest value.
- * `disputed` are the fields that both people changed, each in another way, with the newest value and words for it.
+ * `disputed` are the fields that both people changed, each in another way, with the newest value and words for it;
+ * `taken` those that only the other one changed, with words for what they were.
  */
 export function mergeEdits<In extends FieldValues>(old: In, typed: In, fresh: In) {
   const names = Object.keys(fresh)
@@ -10,7 +11,9 @@ export function mergeEdits<In extends FieldValues>(old: In, typed: In, fresh: In
   const disputed = touched.filter(
     (name) => !isSame(fresh[name], old[name]) && !isSame(fresh[name], typed[name]),
   )
+  const taken = names.filter((name) => !touched.includes(name) && !isSame(fresh[name], old[name]))
   return {
+    taken: taken.map((name) => ({ name, words: inWords(old[name]) })),
     kept: touched.map((name) => ({ name, value: typed[name] })),
     disputed: disputed.map((name) => ({ name, value: fresh[name], words: inWords(fresh[name]) })),
   }

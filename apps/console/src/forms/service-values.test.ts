@@ -53,6 +53,8 @@ describe('the values of the service form', () => {
       blockedIps: [],
       enabled: true,
       ssl: true,
+      selfSigned: true,
+      dnsUnchecked: false,
       publicAccess: null,
       system: false,
       source: null,
@@ -108,6 +110,8 @@ describe('the values of the form of a TCP service', () => {
       nodeName: 'n',
       nodeId: 2,
       enabled: true,
+      selfSigned: false,
+      dnsUnchecked: false,
       publicAccess: 'udp://dns.example.com:32700',
       system: false,
       source: null,
@@ -179,6 +183,14 @@ describe('the preview of the route', () => {
       on('https://203.0.113.1:8443'),
     )
     expect(route).toEqual({ from: 'https://203.0.113.1:8443/app', to: 'http://nas:80' })
+  })
+  it('of the console itself is where it is', () => {
+    const place = { ...on('https://203.0.113.1:8443'), isConsole: true }
+    expect(previewHttpRoute(NEW_HTTP_SERVICE, place).from).toBe('https://203.0.113.1:8443/')
+  })
+  it('shows no address while the domain is none', () => {
+    const values = { ...NEW_HTTP_SERVICE, domain: 'http://foo bar/' }
+    expect(previewHttpRoute(values, on('https://x')).from).toBe('https://…/')
   })
   it('carries the port of the installation', () => {
     expect(previewHttpRoute({ ...NEW_HTTP_SERVICE, domain: 'a.test' }, on('https://x:8443')).from).toBe(

@@ -142,15 +142,17 @@ export interface Route {
 export interface RoutePlace {
   node: Pick<Node, 'isGateway' | 'isLocal'>
   publicUrl: string | undefined
+  /** The console itself, which has the paths that no other service can have. */
+  isConsole?: boolean
 }
 
 export function previewHttpRoute(
   values: Partial<HttpServiceFormInput>,
-  { node, publicUrl }: RoutePlace,
+  { node, publicUrl, isConsole = false }: RoutePlace,
 ): Route {
   const domain = values.domain?.trim().toLowerCase() ?? ''
-  const base = domain === '' ? publicUrl : domainUrl(domain, publicUrl)
-  const path = findPathError(values) ? '/…' : values.pathLocation?.trim() || '/'
+  const base = domain === '' ? publicUrl : domainUrl(isName(domain) ? domain : '…', publicUrl)
+  const path = !isConsole && findPathError(values) ? '/…' : values.pathLocation?.trim() || '/'
   return {
     from: `${base ?? ''}${path.startsWith('/') ? path : `/${path}`}`,
     to: backendText({
@@ -176,6 +178,9 @@ export function previewTcpRoute(
     }),
   }
 }
+
+/** What a person is still typing is no address yet. */
+const isName = (text: string) => /^[\p{L}\p{N}.-]+$/u.test(text)
 
 /** Null: the node itself. Where a host has to be named, none is shown until it is. */
 function previewHost({ backendHost }: Partial<ServiceValues>, node: RoutePlace['node']): string | null {

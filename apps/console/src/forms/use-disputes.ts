@@ -6,6 +6,7 @@ import { mergeEdits } from './merge-edits.ts'
 /** Lays what was typed over a newer record, and keeps of the fields that both changed what the other one made of them. */
 export function useDisputes<In extends FieldValues, Out>(form: UseFormReturn<In, unknown, Out>) {
   const [disputed, setDisputed] = useState<ReadonlyMap<string, { value: unknown; words: string }>>(new Map())
+  const [changed, setChanged] = useState<ReadonlyMap<string, string>>(new Map())
   const [first, setFirst] = useState<string>()
   const set = (name: string, value: unknown) =>
     // The value came from the field of this name.
@@ -21,10 +22,11 @@ export function useDisputes<In extends FieldValues, Out>(form: UseFormReturn<In,
   }
   /** @returns whether both changed a field, each in another way */
   const merge = (before: In, now: In): boolean => {
-    const { kept, disputed: both } = mergeEdits(before, form.getValues(), now)
+    const { kept, taken, disputed: both } = mergeEdits(before, form.getValues(), now)
     form.reset(now)
     for (const { name, value } of kept) set(name, value)
     setDisputed(new Map(both.map(({ name, ...dispute }) => [name, dispute])))
+    setChanged(new Map(taken.map(({ name, words }) => [name, words])))
     setFirst(both[0]?.name)
     return both.length > 0
   }
@@ -34,5 +36,5 @@ export function useDisputes<In extends FieldValues, Out>(form: UseFormReturn<In,
     if (first !== undefined) focus(first)
   }, [first])
   const theirs = new Map([...disputed].map(([name, { words }]) => [name, words]))
-  return { disputes: { theirs, take } satisfies Disputes, merge }
+  return { disputes: { theirs, changed, take } satisfies Disputes, merge }
 }

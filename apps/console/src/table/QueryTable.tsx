@@ -1,3 +1,4 @@
+import { LIMITS } from '@postern/contract/limits'
 import type { Page } from '@postern/contract/lists'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
@@ -58,16 +59,20 @@ export function QueryTable<T extends { id: number }>(props: Props<T>) {
           limit={page.limit}
           total={page.total}
           onPage={(next) => list.change({ page: next })}
-          {...(!inCard && { limits: ROWS_PER_PAGE, onLimit: (limit) => changeLimit(list, limit) })}
+          limits={inCard ? ROWS_PER_CARD : ROWS_PER_PAGE}
+          onLimit={(limit) => changeLimit(list, limit, !inCard)}
         />
       )}
     </>
   )
 }
 
+/** Of a list inside a page about something else, which begins short. */
+const ROWS_PER_CARD = [LIMITS.cardPageSize, 25, LIMITS.maxPageSize]
+
 /** The first row that is shown now is on the page that is shown then. */
-function changeLimit({ params, change }: List<unknown>, limit: number): void {
-  keepRowsPerPage(limit)
+function changeLimit({ params, change }: List<unknown>, limit: number, isKept: boolean): void {
+  if (isKept) keepRowsPerPage(limit)
   change({ limit, page: Math.floor(((params.page - 1) * params.limit) / limit) + 1 })
 }
 

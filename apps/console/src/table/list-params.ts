@@ -117,7 +117,10 @@ export function usePageParams(): ListState {
 }
 
 /** For a list on a page that is about something else. */
-export function useCardParams(limit: number): ListState {
-  const [page, setPage] = useState(1)
-  return [{ page, limit, search: '', type: '', sort: undefined }, (change) => setPage(change.page ?? 1)]
+export function useCardParams(first: number): ListState {
+  const [{ page, limit }, setPlace] = useState({ page: 1, limit: first })
+  return [
+    { page, limit, search: '', type: '', sort: undefined },
+    (change) => setPlace((place) => ({ page: change.page ?? 1, limit: change.limit ?? place.limit })),
+  ]
 }

@@ -23,10 +23,10 @@ export interface FieldProps {
   className?: string
 }
 
-/** What another person made of the value meanwhile, in words, and a way to take it. */
+/** What another person made of the value meanwhile, in words, and a way to take it; or, where it is taken, what it was. */
 export interface Theirs {
   words: string
-  onTake: () => void
+  onTake?: () => void
 }
 
 /** Label above, control, then the error, or what another person made of it, or else the hint. */
@@ -55,7 +55,7 @@ export function Field({
       <FieldNote
         id={noteId}
         error={error}
-        theirs={theirs && { ...theirs, onTake: () => take(id, theirs) }}
+        theirs={theirs?.onTake ? { ...theirs, onTake: () => take(id, theirs) } : theirs}
         hint={hint}
       />
     </div>
@@ -64,7 +64,7 @@ export function Field({
 
 /** The button goes, and the focus to the control. */
 function take(id: string, { onTake }: Theirs): void {
-  onTake()
+  onTake?.()
   document.getElementById(id)?.focus()
 }
 
@@ -106,11 +106,13 @@ function TheirsNote({ id, theirs: { words, onTake } }: { id: string | undefined;
     <div className="theirs">
       <p id={id}>
         <Info className="ic" />
-        Changed meanwhile to <b>{words}</b>
+        {onTake ? 'Changed meanwhile to' : 'Changed meanwhile, was'} <b>{words}</b>
       </p>
-      <Button size="sm" aria-label={`Use theirs: ${words}`} onClick={onTake}>
-        Use theirs
-      </Button>
+      {onTake && (
+        <Button size="sm" aria-label={`Use theirs: ${words}`} onClick={onTake}>
+          Use theirs
+        </Button>
+      )}
     </div>
   )
 }

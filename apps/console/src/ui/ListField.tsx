@@ -36,7 +36,7 @@ export function ListField(props: ListFieldProps) {
       target?.focus()
     })
   const take = ({ onTake }: Theirs) => {
-    onTake()
+    onTake?.()
     focusRow(0)
   }
   return (
@@ -55,7 +55,7 @@ export function ListField(props: ListFieldProps) {
         />
       ))}
       {disabled && count === 0 && <span className="none">-</span>}
-      <FieldNote error={error} theirs={theirs && { ...theirs, onTake: () => take(theirs) }} />
+      <FieldNote error={error} theirs={theirs?.onTake ? { ...theirs, onTake: () => take(theirs) } : theirs} />
       {canAdd && !disabled && (
         <Button
           variant="ghost"

@@ -1,5 +1,8 @@
 const day = new Intl.DateTimeFormat('en-US', { month: '2-digit', day: '2-digit', year: 'numeric' })
-const moment = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium' })
+const moment = new Intl.DateTimeFormat('en-US', {
+  ...{ month: '2-digit', day: '2-digit', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short' },
+})
 
 function find(time: string | number | null | undefined): Date | undefined {
   if (time === null || time === undefined) return undefined
@@ -13,7 +16,7 @@ export function formatDate(time: string | number | null | undefined): string {
   return date ? day.format(date) : '-'
 }
 
-/** A full date and time, for tooltips. */
+/** The same with the time and its zone: `11/22/2026, 15:04:05 UTC`. */
 export function formatMoment(time: string | number | null | undefined): string {
   const date = find(time)
   return date ? moment.format(date) : '-'

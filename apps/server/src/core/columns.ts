@@ -19,6 +19,11 @@ export function hasText(
   return sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`
 }
 
+/** Whether a service leads to an address that has this text in it, as people write it: `192.168.7.21:8080`. */
+export function hasBackend(text: string) {
+  return sql<SqlBool>`instr(coalesce(services.backend_host, '') || ':' || services.backend_port, ${text}) > 0`
+}
+
 export function networksOf(row: Pick<NodeRow, 'gateway_networks'>): GatewayNetwork[] {
   return row.gateway_networks === '[]' ? [] : Networks.parse(JSON.parse(row.gateway_networks))
 }

@@ -46,6 +46,27 @@ it('finds a service by its domain and says where it is, and a node by its addres
   expect(nodes[0]).toMatchObject({ name: 'a-shop-0', address: '10.64.0.2' })
 })
 
+it('lists the service that is called so on the first page', async () => {
+  const [{ id }] = (await client.get('/api/nodes?search=shop&orderBy=name,desc')).json()
+  const { data, total } = (await client.get(`/api/services/${id}/http?search=x-web&limit=1`)).json()
+  expect([data[0].name, total]).toEqual(['x-web', 1])
+  const page = (await client.get(`/api/services/${id}/http?search=web&limit=2`)).json()
+  expect(page.data.map(({ name }: { name: string }) => name)).toContain('Web')
+})
+
+it('finds a service by where it leads', async () => {
+  const networks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
+  const gateway = { name: 'gate', isGateway: true, gatewayNetworks: networks }
+  const { id } = (await client.post('/api/nodes', gateway)).json()
+  const form = { name: 'camera', pathLocation: '/camera', backendHost: '192.168.7.21', backendPort: 8554 }
+  await client.post(`/api/services/${id}/http`, form)
+  const camera = { name: 'camera', backendHost: '192.168.7.21', backendPort: 8554 }
+  for (const text of ['192.168.7.21', '7.21:8554', ':8554'])
+    expect((await find(text)).services).toEqual([expect.objectContaining(camera)])
+  const listed = (await client.get(`/api/services/${id}/http?search=192.168.7.21`)).json()
+  expect(listed).toHaveLength(1)
+})
+
 it.each(['%', '_', "'", '"', '\\', '*'])('takes %s as it is', async (text) => {
   expect(await find(text)).toEqual({ nodes: [], domains: [], services: [] })
 })

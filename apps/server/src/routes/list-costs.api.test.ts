@@ -71,6 +71,7 @@ it.each([
   '/api/find?text=s99',
   '/api/find?text=nothing',
   '/api/overview',
+  '/api/overview/attention?limit=5',
 ])('%s takes little with 10,000 nodes and 20,000 services', async (url) => {
   const costs: number[] = []
   for (let round = 0; round < TIMES; round++)

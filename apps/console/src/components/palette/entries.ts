@@ -29,3 +29,12 @@ export function filterEntries(entries: readonly Entry[], typed: string): readonl
 export function groupEntries(entries: readonly Entry[]): readonly (readonly [string, readonly Entry[]])[] {
   return [...Map.groupBy(entries, ({ group }) => group)]
 }
+
+export type ServiceVerb = 'logs' | 'edit' | 'enable' | 'disable'
+
+/** `logs wiki`: what to do, and with what. */
+export function readVerb(typed: string): { verb: ServiceVerb | undefined; text: string } {
+  const [, verb, text] = /^(logs|edit|enable|disable)\s+(\S.*)$/i.exec(typed.trim()) ?? []
+  // The expression knows no other word.
+  return { verb: verb?.toLowerCase() as ServiceVerb | undefined, text: text ?? typed.trim() }
+}

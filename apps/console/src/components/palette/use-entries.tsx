@@ -4,13 +4,16 @@ import { ServiceType } from '@postern/contract/services'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import {
   BookOpen,
+  CircleAlert,
   Globe,
   House,
   Keyboard,
   LogOut,
   Monitor,
   Moon,
+  Pencil,
   Plus,
+  Power,
   ScrollText,
   Sun,
   Workflow,
@@ -21,10 +24,12 @@ import { keyOf } from '../../api/queries.ts'
 import { useSettled } from '../../forms/use-settled.ts'
 import { useScheme } from '../../stores/preference.ts'
 import { FIND_DELAY } from '../../util/constants.ts'
-import { domainRowUrl, serverUrls, urls } from '../../util/urls.ts'
+import { domainRowUrl, serverUrls, serviceRowUrl, urls } from '../../util/urls.ts'
 import { typeName } from '../service-card/service-text.ts'
 import { useSignOut } from '../use-sign-out.ts'
-import { type Entry, filterEntries } from './entries.ts'
+import { type Entry, filterEntries, readVerb, type ServiceVerb } from './entries.ts'
+
+type FoundService = Found['services'][number]
 
 /** What the palette opens besides pages. */
 export interface Doors {
@@ -32,21 +37,22 @@ export interface Doors {
   addDomain: () => void
   expose: (type: ServiceType, nodeId: number) => void
   shortcuts: () => void
+  service: (verb: ServiceVerb, service: FoundService) => void
 }
 
 /** What fits what is typed: first what the server finds, then pages and commands. */
 export function useEntries(typed: string, doors: Doors) {
   const commands = useCommands(doors)
-  const { found, isPending, error } = useFound(typed)
-  const findings = useFindings(found, doors)
+  const { verb, text } = readVerb(typed)
+  const { found, isPending, error } = useFound(text)
+  const findings = useFindings(found, verb, doors)
   return { entries: [...findings, ...filterEntries(commands, typed.trim())], isPending, error }
 }
 
 const NOTHING: Found = { nodes: [], domains: [], services: [] }
 
-function useFound(typed: string) {
+function useFound(wanted: string) {
   const api = useApi()
-  const wanted = typed.trim()
   const text = useSettled(wanted, FIND_DELAY)
   const input = { query: { text } }
   const query = useQuery({
@@ -62,9 +68,20 @@ function useFound(typed: string) {
   }
 }
 
-function useFindings({ nodes, domains, services }: Found, doors: Doors): Entry[] {
+/** With a verb in front only what it can be done to; else all that was found, and what can be done with the first. */
+function useFindings(found: Found, verb: ServiceVerb | undefined, doors: Doors): Entry[] {
   const navigate = useNavigate()
-  const [first] = nodes
+  const act = (service: FoundService, verb: ServiceVerb) => ({
+    id: `${verb}-${service.id}`,
+    group: 'Services',
+    icon: VERBS[verb].icon,
+    text: `${VERBS[verb].text} ${service.name}`,
+    sub: <ServicePlace service={service} />,
+    run: () => (verb === 'logs' ? navigate(urls.serviceLogs(service)) : doors.service(verb, service)),
+  })
+  const { nodes, domains, services } = found
+  if (verb) return services.map((service) => act(service, verb))
+  const [node] = nodes
   return [
     ...nodes.map(({ id, name, address }) => ({
       id: `node-${id}`,
@@ -77,15 +94,12 @@ function useFindings({ nodes, domains, services }: Found, doors: Doors): Entry[]
     ...services.map((service) => ({
       id: `service-${service.id}`,
       group: 'Services',
-      icon: ScrollText,
+      icon: Globe,
       text: service.name,
-      sub: (
-        <>
-          {service.domain && <span className="mono">{service.domain}</span>} on <bdi>{service.nodeName}</bdi>
-        </>
-      ),
-      run: () => navigate(urls.serviceLogs(service)),
+      sub: <ServicePlace service={service} />,
+      run: () => navigate(serviceRowUrl(service)),
     })),
+    ...services.slice(0, 1).map((service) => act(service, 'logs')),
     ...domains.map(({ id, domain }) => ({
       id: `domain-${id}`,
       group: 'Domains',
@@ -94,14 +108,34 @@ function useFindings({ nodes, domains, services }: Found, doors: Doors): Entry[]
       mono: true,
       run: () => navigate(domainRowUrl(domain)),
     })),
-    ...(first ? ServiceType.options : []).map((type) => ({
+    ...(node ? ServiceType.options : []).map((type) => ({
       id: `expose-${type}`,
       group: 'Create',
       icon: Plus,
-      text: `Expose ${typeName(type)} on ${first?.name}`,
-      run: () => first && doors.expose(type, first.id),
+      text: `Expose ${typeName(type)} on ${node?.name}`,
+      run: () => node && doors.expose(type, node.id),
     })),
   ]
+}
+
+const VERBS = {
+  logs: { icon: ScrollText, text: 'Logs of' },
+  edit: { icon: Pencil, text: 'Edit' },
+  enable: { icon: Power, text: 'Enable' },
+  disable: { icon: Power, text: 'Disable' },
+} as const
+
+function ServicePlace({
+  service: { domain, nodeName, backendHost, backendPort },
+}: {
+  service: FoundService
+}) {
+  const place = domain ?? `${backendHost ?? 'localhost'}:${backendPort}`
+  return (
+    <>
+      <span className="mono">{place}</span> on <bdi>{nodeName}</bdi>
+    </>
+  )
 }
 
 function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
@@ -114,12 +148,18 @@ function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
   const theme = (scheme: 'auto' | 'light' | 'dark', icon: Entry['icon'], text: string) => {
     return { id: scheme, group: 'Theme', icon, text, words: 'colour scheme', run: () => setScheme(scheme) }
   }
-  const help = { id: 'docs', icon: BookOpen, text: 'Documentation', words: 'docs manual' }
+  const help = { id: 'docs', icon: BookOpen, text: 'Documentation', words: 'docs manual settings' }
   const keys = { id: 'keys', icon: Keyboard, text: 'Keyboard shortcuts', words: 'keys' }
   return [
     page('Home', House, urls.home()),
-    page('Client / Nodes', Workflow, urls.nodes(), 'gateways'),
+    page('Client / Nodes', Workflow, urls.nodes(), 'gateways tokens'),
     page('Domain Names', Globe, urls.domains(), 'certificates'),
+    page(
+      'Needs Attention',
+      CircleAlert,
+      urls.attention(),
+      'problems failed not answering offline lost expiring',
+    ),
     { ...help, group: 'Pages', run: () => window.open(serverUrls.docs(), '_blank', 'noopener') },
     {
       id: 'add-node',

@@ -1,10 +1,12 @@
+import type { Config } from '@postern/contract/config'
 import { endpoints } from '@postern/contract/console-endpoints'
 import { titleOfSource } from '@postern/contract/publishing'
 import type { Service } from '@postern/contract/services'
 import { LockKeyhole } from 'lucide-react'
-import { useAnswer } from '../../api/queries.ts'
+import { useAnswer, useConfig } from '../../api/queries.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { InfoDialog } from '../../ui/Dialog.tsx'
+import { serverUrls } from '../../util/urls.ts'
 import { PublicAccess } from './ServiceFacts.tsx'
 import { backendText, ipListText } from './service-text.ts'
 import './ServiceInfoDialog.css'
@@ -18,10 +20,11 @@ interface Props {
 export function ServiceInfoDialog({ service: given, onClose }: Props) {
   const { nodeId, type, id } = given
   const service = useAnswer(endpoints.getService, { params: { nodeId, type, id } }).data ?? given
+  const config = useConfig().data
   return (
     <InfoDialog
       title={isLive(service) ? 'Your Service is Now Publicly Available' : 'Saved'}
-      description={missingText(service)}
+      description={[missingText(service), reachText(service, config)].filter(Boolean).join(' ')}
       onClose={onClose}
     >
       <dl className="info-list">
@@ -35,12 +38,13 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
           <dt>Public Access</dt>
           <dd className="access">
             {service.ssl && service.publicAccess && (
-              <Badge kind="ok">
+              <Badge kind={service.selfSigned ? 'mute' : 'ok'}>
                 <LockKeyhole className="ic" />
-                SSL
+                {service.selfSigned ? 'SSL, self-signed' : 'SSL'}
               </Badge>
             )}
             <PublicAccess service={service} />
+            {service.selfSigned && service.publicAccess && <Warning type={service.type} />}
           </dd>
         </div>
         <div>
@@ -72,8 +76,29 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
   )
 }
 
+/** What browsers do with a certificate of an authority that they do not know; other programs refuse it. */
+function Warning({ type }: Pick<Service, 'type'>) {
+  return (
+    <p className="hint">
+      {type === 'http' ? 'Browsers warn' : 'Programs refuse the certificate'} until they{' '}
+      <a href={serverUrls.trustRoot()} target="_blank" rel="noreferrer">
+        trust this server's root
+      </a>
+      .
+    </p>
+  )
+}
+
 function isLive({ enabled, state }: Service): boolean {
   return enabled && state.phase === 'live'
+}
+
+/** What the edge cannot see: whether visitors get as far as this server. */
+function reachText({ domain, dnsUnchecked }: Service, config: Config | undefined): string | undefined {
+  if (config?.publicHostIsPrivate) return `Only this network reaches it: ${config.VPN_HOST} is private.`
+  return dnsUnchecked && domain !== null
+    ? `DNS was not checked: visitors reach it once ${domain} points to this server.`
+    : undefined
 }
 
 /** What a service lacks that is saved and not live; of a live one, what else one should know. */
@@ -81,7 +106,7 @@ function missingText({ name, nodeName, enabled, state }: Service): string | unde
   if (!enabled) return `${name} is disabled. Enable it to make it available.`
   switch (state.phase) {
     case 'live':
-      return state.note
+      return state.note && `${state.note}.`
     case 'checking':
       return `Checking whether ${name} answers.`
     case 'applying':

@@ -21,6 +21,8 @@ const service: HttpService = {
   blockedIps: [],
   enabled: true,
   ssl: true,
+  selfSigned: true,
+  dnsUnchecked: false,
   publicAccess: null,
   system: false,
   source: null,

@@ -23,13 +23,26 @@ import './TokenCard.css'
 const COLUMNS: readonly Column<Pat>[] = [
   {
     head: 'Name',
-    width: 'w-38',
+    width: 'w-30',
     className: 'c-name',
     sortBy: 'name',
     render: ({ name }) => <b dir="auto">{name}</b>,
   },
   { head: 'Status', width: 'w-20', className: 'c-badge', render: (token) => <Status token={token} /> },
-  { head: 'Expires', className: 'c-full', label: 'Expires', render: (token) => <Expiry token={token} /> },
+  {
+    head: 'Created',
+    width: 'w-15',
+    className: 'c-full',
+    label: 'Created',
+    sortBy: 'created_at',
+    render: ({ created_at }) => <Day time={created_at} />,
+  },
+  {
+    head: 'Expires',
+    className: 'c-full',
+    label: 'Expires',
+    render: ({ expireAt }) => <Day time={expireAt} />,
+  },
 ]
 
 const renderMenu = (token: Pat) => <TokenMenu token={token} />
@@ -74,7 +87,7 @@ export function TokenCard({ node }: { node: Node }) {
             {add}
           </EmptyState>
         }
-        noMatch={<NothingMatches list={tokens} text="No access token of this node has this in its name." />}
+        noMatch={<NothingMatches list={tokens} text="No access tokens on this node match." />}
       />
       <Suspense>{isAdding && <TokenDialog node={node} onClose={() => setAdding(false)} />}</Suspense>
     </section>
@@ -89,11 +102,11 @@ function Status({ token }: { token: Pat }) {
   return <Badge kind={LOOKS[status]}>{status}</Badge>
 }
 
-function Expiry({ token: { expireAt } }: { token: Pat }) {
-  if (expireAt === null) return <span className="none">-</span>
+function Day({ time }: { time: string | null }) {
+  if (time === null) return <span className="none">-</span>
   return (
-    <time className="tn" dateTime={expireAt} title={formatMoment(expireAt)}>
-      {formatDate(expireAt)}
+    <time className="tn" dateTime={time} title={formatMoment(time)}>
+      {formatDate(time)}
     </time>
   )
 }

@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import type { Attention } from '@postern/contract/overview'
 import { Link } from 'react-router'
-import { AttentionText, attentionUrl, problemOf } from '../../components/attention.tsx'
+import { AttentionText, attentionUrl, problemOf } from '../../components/attention/attention.tsx'
 import { Page } from '../../components/Page.tsx'
 import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'

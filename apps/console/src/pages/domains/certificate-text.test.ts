@@ -100,7 +100,7 @@ test('one that waits because the authority makes all wait says why and until whe
 
 test('one that its renewal will miss warns while it is still valid', () => {
   const ending = failed('caa', { status: 'valid', kind: 'certbot', renewalFailing: true })
-  expect(statusOf(ending)).toEqual({ kind: 'warn', text: 'Ends soon' })
+  expect(statusOf(ending)).toEqual({ kind: 'warn', text: 'Expires soon' })
   expect(detailText(ending)).toContain('until')
   expect(canTryAgain(ending)).toBe(true)
 })

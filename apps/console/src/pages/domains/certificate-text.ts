@@ -11,7 +11,7 @@ export function kindText({ ssl }: Pick<Domain, 'ssl'>): string {
 
 /** The words of the badge and its tone. */
 export function statusOf({ ssl, certificate }: Domain) {
-  if (certificate.renewalFailing) return { kind: 'warn', text: 'Ends soon' } as const
+  if (certificate.renewalFailing) return { kind: 'warn', text: 'Expires soon' } as const
   if (certificate.status === 'valid')
     return { kind: ssl === 'certbot' ? 'ok' : 'mute', text: 'Valid' } as const
   if (certificate.status === 'failed') return { kind: 'bad', text: 'Failed' } as const

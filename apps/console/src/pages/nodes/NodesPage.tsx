@@ -74,6 +74,7 @@ const COLUMNS: readonly Column<Node>[] = [
   },
   {
     head: 'Latest Handshake',
+    width: 'w-ago',
     sortBy: 'latestHandshakeTimestamp',
     label: 'Latest Handshake',
     ...cell(['latestHandshakeTimestamp'], (node) => <RelativeTime time={node.latestHandshakeTimestamp} />),
@@ -165,7 +166,7 @@ function NoMatch({ list, onAdd }: { list: List<Node>; onAdd: () => void }) {
   const kind = type === 'gateways' ? 'gateway' : 'node'
   if (search !== '')
     return (
-      <NothingMatches list={list} text={`No ${kind} has this in its name or address.`}>
+      <NothingMatches list={list} text={`No ${kind}s match.`}>
         {viewAll}
       </NothingMatches>
     )

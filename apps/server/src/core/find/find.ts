@@ -2,13 +2,13 @@ import type { Found } from '@postern/contract/find'
 import { normaliseDomain } from '@postern/net/hostname'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { hasText } from '../columns.ts'
+import { hasBackend, hasText } from '../columns.ts'
 
 /** Of each kind. */
 const MOST_FOUND = 5
 
 /**
- * What has the text in its name or address. One whose name is the text comes first, then those that begin with it: also
+ * What has the text in its name, its address or that of its backend. One whose name is the text comes first, then those that begin with it: also
  * of many alike the one that a person means is there once its name is typed.
  */
 export async function findByText({ db }: Context, typed: string): Promise<Found> {
@@ -49,8 +49,12 @@ async function findServices(
       'nodes.name as nodeName',
       'services.name',
       'domains.domain',
+      'services.backend_host as backendHost',
+      'services.backend_port as backendPort',
     ])
-    .where(({ or }) => or([hasText('services.name_folded', text), hasText('domains.domain', name)]))
+    .where(({ or }) =>
+      or([hasText('services.name_folded', text), hasText('domains.domain', name), hasBackend(text)]),
+    )
     .orderBy(rank(['services.name_folded', text], ['domains.domain', name]))
     .orderBy('services.name_folded')
     .limit(MOST_FOUND)

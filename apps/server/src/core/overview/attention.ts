@@ -26,13 +26,15 @@ export async function listAttention(
 
 async function readAll(context: Context): Promise<Row[]> {
   const services = await listTroubled(context)
+  const lost = await listLost(context)
   const of = (tone: Row['tone']) => services.filter((row) => row.tone === tone)
   return [
     ...(await listReported(context)),
-    ...(await listLost(context)),
+    ...lost.filter(({ tone }) => tone === 'bad'),
     ...of('bad'),
     ...(await listUnissued(context)),
     ...of('warn'),
+    ...lost.filter(({ tone }) => tone === 'none'),
     ...(await listEnding(context)),
   ]
 }

@@ -1,3 +1,4 @@
+import type { CertificateKind } from '@postern/contract/certificates'
 import type { HttpService, Service, ServiceState, TcpService } from '@postern/contract/services'
 import { findIp } from '@postern/net/ip'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
@@ -19,6 +20,9 @@ export interface ServiceRecordRow extends ServiceRow {
   node_uses_file: Flag
   domain: string | null
   certificate_id: number | null
+  /** Whose certificate the domain has now. */
+  certificate_kind: CertificateKind | null
+  skip_validation: Flag | null
   /** Of a service that an agent publishes. */
   source: string | null
   source_enabled: Flag | null
@@ -55,6 +59,8 @@ export async function readServices<DB, TB extends keyof DB>(
       'nodes.address as node_address',
       'domains.domain',
       'certificates.id as certificate_id',
+      'certificates.kind as certificate_kind',
+      'domains.skip_validation',
       'publications.source',
       'publications.enabled as source_enabled',
     ])
@@ -81,14 +87,21 @@ export function toService(parts: Parts, row: ServiceRecordRow): Service {
 
 export function toHttpService(parts: Parts, row: ServiceRecordRow): HttpService {
   const publicAccess = httpAccessOf(parts.config, row)
-  return { ...commonOf(parts, row), type: 'http', ...httpFormOf(row), ssl: true, publicAccess }
+  const tls = { ssl: true, selfSigned: isSelfSigned(row) }
+  return { ...commonOf(parts, row), type: 'http', ...httpFormOf(row), ...tls, publicAccess }
 }
 
 export function toTcpService(parts: Parts, row: ServiceRecordRow): TcpService {
   const host = bracketed(row.domain ?? parts.config.publicHost)
   const form = tcpFormOf(row)
   const publicAccess = `${form.proto}://${host}:${form.port}`
-  return { ...commonOf(parts, row), type: 'tcp', ...form, publicAccess }
+  const selfSigned = form.ssl && isSelfSigned(row)
+  return { ...commonOf(parts, row), type: 'tcp', ...form, selfSigned, publicAccess }
+}
+
+/** Without a domain it is the installation's own. */
+function isSelfSigned({ certificate_kind }: ServiceRecordRow): boolean {
+  return certificate_kind !== 'certbot'
 }
 
 function commonOf(parts: Parts, row: ServiceRecordRow) {
@@ -99,6 +112,7 @@ function commonOf(parts: Parts, row: ServiceRecordRow) {
     enabled: row.enabled === 1,
     system: row.system === 1,
     source: row.source,
+    dnsUnchecked: row.skip_validation === 1,
     state: stateOf(parts, row),
     created_at: row.created_at,
     updated_at: row.updated_at,

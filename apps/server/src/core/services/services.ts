@@ -1,11 +1,19 @@
 import type { Page } from '@postern/contract/lists'
 import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services'
 import { normaliseDomain } from '@postern/net/hostname'
-import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from 'kysely'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Kysely,
+  type SqlBool,
+  sql,
+  type Transaction,
+} from 'kysely'
 import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { type Database, type Flag, flag, type StatedUpdate } from '../../db/schema.ts'
-import { hasText } from '../columns.ts'
+import { hasBackend, hasText } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import { detachPublication, holdPublication, releaseDomains } from '../publishing/publications.ts'
@@ -36,13 +44,13 @@ export async function listServices(
   const order = sqlOrder(filter.orderBy)
   const found = context.db.selectFrom('services').where((eb) => matches(eb, filter))
   return await listOrPage(filter, found, async (slice) => {
-    const sorted = found
-      .select('services.id')
-      .orderBy(order.column, order.direction)
-      .orderBy('id', order.direction)
+    const { search, orderBy } = filter
+    const rows = found.select('services.id')
+    // The one that is called so is on the first page, however many have its name in theirs.
+    const ranked = search && !orderBy ? rows.orderBy(sql`name_folded <> ${search.toLowerCase()}`) : rows
+    const sorted = ranked.orderBy(order.column, order.direction).orderBy('id', order.direction)
     const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
-    const rows = await readServices(context.db, ids, order)
-    return rows.map((row) => toService(context, row))
+    return (await readServices(context.db, ids, order)).map((row) => toService(context, row))
   })
 }
 
@@ -60,7 +68,8 @@ function matches(eb: ExpressionBuilder<Database, 'services'>, filter: ServiceFil
     conditions.push(eb('domain_id', '=', domains.where('domain', '=', domain.toLowerCase())))
   if (search) {
     const found = domains.where(hasText('domain', normaliseDomain(search)))
-    conditions.push(eb.or([hasText('name_folded', search.toLowerCase()), eb('domain_id', 'in', found)]))
+    const text = search.toLowerCase()
+    conditions.push(eb.or([hasText('name_folded', text), eb('domain_id', 'in', found), hasBackend(text)]))
   }
   return eb.and(conditions)
 }

@@ -1,7 +1,7 @@
 import type { Attention } from '@postern/contract/overview'
-import { RelativeTime } from '../ui/Figures.tsx'
-import { formatDate } from '../util/time.ts'
-import { domainRowUrl, serviceRowUrl, urls } from '../util/urls.ts'
+import { RelativeTime } from '../../ui/Figures.tsx'
+import { formatDate } from '../../util/time.ts'
+import { domainRowUrl, serviceRowUrl, urls } from '../../util/urls.ts'
 
 /** Where one sees what it is about, and can do something; an edge has no page. */
 export function attentionUrl({ kind, name, nodeId, type }: Attention): string | undefined {
