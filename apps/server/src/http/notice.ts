@@ -6,10 +6,11 @@ export interface Notice {
   link?: { to: string; text: string } | undefined
 }
 
-const STYLE = `:root{color-scheme:light dark;--back:#f6f7f9;--text:#15181d;--soft:#5c6470;--line:#dfe3e8;--mark:#3f5bd8;--on:#fff}
-@media (prefers-color-scheme:dark){:root{--back:#101317;--text:#eef1f5;--soft:#9aa3af;--line:#282e36;--mark:#8ea2ff;--on:#101317}}
+/** In the colours of the console, as the pages of HAProxy. */
+const STYLE = `:root{color-scheme:light dark;--back:#f6f6f9;--text:#191822;--soft:#5b5b67;--line:#d2d2da;--mark:#6249da;--on:#ffffff}
+@media (prefers-color-scheme:dark){:root{--back:#0c0c10;--text:#eeeef2;--soft:#a3a3ae;--line:#383841;--mark:#6c57e8;--on:#ffffff}}
 *{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:24px;background:var(--back);
-color:var(--text);font:16px/1.6 system-ui,sans-serif}main{max-width:30rem;width:100%;border-top:3px solid var(--mark);padding-top:24px}
+color:var(--text);font:16px/1.6 Geist,system-ui,sans-serif}main{max-width:30rem;width:100%;border-top:3px solid var(--mark);padding-top:24px}
 p{margin:0 0 12px;color:var(--soft);overflow-wrap:anywhere}strong{color:var(--text);font-weight:600}
 h1{margin:0 0 12px;font-size:26px;line-height:1.25;letter-spacing:-.01em}
 a{display:inline-block;margin-top:12px;padding:9px 16px;border-radius:8px;background:var(--mark);color:var(--on);font-weight:600;

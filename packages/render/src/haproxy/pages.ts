@@ -83,10 +83,11 @@ export function pageStatus(name: PageName): number {
   return PAGES[name].status
 }
 
-const STYLE = `:root{color-scheme:light dark;--back:#f6f7f9;--text:#15181d;--soft:#5c6470;--line:#dfe3e8;--mark:#3f5bd8}
-@media (prefers-color-scheme:dark){:root{--back:#101317;--text:#eef1f5;--soft:#9aa3af;--line:#282e36;--mark:#8ea2ff}}
+/** In the colours of the console. */
+const STYLE = `:root{color-scheme:light dark;--back:#f6f6f9;--text:#191822;--soft:#5b5b67;--line:#d2d2da;--mark:#6249da}
+@media (prefers-color-scheme:dark){:root{--back:#0c0c10;--text:#eeeef2;--soft:#a3a3ae;--line:#383841;--mark:#b5b5ff}}
 *{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:24px;background:var(--back);
-color:var(--text);font:16px/1.6 system-ui,sans-serif}main{max-width:30rem;width:100%;border-top:3px solid var(--mark);padding-top:24px}
+color:var(--text);font:16px/1.6 Geist,system-ui,sans-serif}main{max-width:30rem;width:100%;border-top:3px solid var(--mark);padding-top:24px}
 p{margin:0;color:var(--soft)}p.code{font:600 14px/1.4 ui-monospace,monospace;color:var(--mark)}
 h1{margin:8px 0 12px;font-size:26px;line-height:1.25;letter-spacing:-.01em}
 footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);font-size:13px;color:var(--soft)}`
