@@ -43,6 +43,9 @@ describe('publishing an HTTP service', () => {
     const info = page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' })
     await info.getByText('https://web.example.com/').first().waitFor()
     await info.getByText('http://localhost:8080').waitFor()
+    // What the edge cannot see.
+    await info.getByText('DNS was not checked: visitors reach it once web.example.com points').waitFor()
+    await info.getByText('Self-signed: browsers warn until they').waitFor()
     await info.getByText('No restrictions').waitFor()
     await visit.expectAccessible()
     await info.getByRole('button', { name: 'Got it!' }).click()

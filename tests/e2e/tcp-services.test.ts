@@ -105,6 +105,7 @@ describe('publishing a TCP service', () => {
     const info = page.getByRole('dialog', { name: INFO })
     await info.getByText('mqtt', { exact: true }).waitFor()
     await info.getByText('SSL', { exact: true }).waitFor()
+    await info.getByText('Self-signed: programs refuse it until they').waitFor()
     await info.getByRole('link', { name: 'tcp://203.0.113.1:32660' }).waitFor()
     await info.getByText('tcp://localhost:1883').waitFor()
     await info.getByText('No restrictions').waitFor()

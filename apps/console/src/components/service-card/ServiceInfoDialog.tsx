@@ -40,7 +40,7 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
             {service.ssl && service.publicAccess && (
               <Badge kind={service.selfSigned ? 'mute' : 'ok'}>
                 <LockKeyhole className="ic" />
-                {service.selfSigned ? 'SSL, self-signed' : 'SSL'}
+                SSL
               </Badge>
             )}
             <PublicAccess service={service} />
@@ -80,7 +80,7 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
 function Warning({ type }: Pick<Service, 'type'>) {
   return (
     <p className="hint">
-      {type === 'http' ? 'Browsers warn' : 'Programs refuse the certificate'} until they{' '}
+      Self-signed: {type === 'http' ? 'browsers warn' : 'programs refuse it'} until they{' '}
       <a href={serverUrls.trustRoot()} target="_blank" rel="noreferrer">
         trust this server's root
       </a>
