@@ -57,7 +57,13 @@ describe('the card', () => {
     const visit = await open(node)
     const { page } = visit
     const card = cardOf(page)
-    await expect(card.getByRole('columnheader')).toHaveText(['Name', 'Status', 'Expires', 'Actions'])
+    await expect(card.getByRole('columnheader')).toHaveText([
+      'Name',
+      'Status',
+      'Created',
+      'Expires',
+      'Actions',
+    ])
     await expect(rowOf(page, 'default')).toContainText('Active')
     await expect(rowOf(page, 'ci-runner')).toContainText('Active')
     await expect(rowOf(page, 'ci-runner')).toContainText(await dayIn(page, 3))

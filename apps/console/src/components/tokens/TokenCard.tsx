@@ -32,14 +32,12 @@ const COLUMNS: readonly Column<Pat>[] = [
   {
     head: 'Created',
     width: 'w-15',
-    className: 'c-full',
     label: 'Created',
     sortBy: 'created_at',
     render: ({ created_at }) => <Day time={created_at} />,
   },
   {
     head: 'Expires',
-    className: 'c-full',
     label: 'Expires',
     render: ({ expireAt }) => <Day time={expireAt} />,
   },
