@@ -48,7 +48,7 @@ ${renderLostAnswer()}
 ${renderRefusal(paths, 'requests', 'too-many-requests', 'is_many')}
 ${renderRefusal(paths, 'full', 'full', 'is_full')}
 ${renderSilence(paths)}
-${renderNext(name)}
+${name === 'grpc' ? renderEmptyAnswer() : ''}${renderNext(name)}
 `
 }
 
@@ -95,3 +95,9 @@ export function renderCount(condition = ''): string {
 const SERVICE = 'var(txn.route),field(1,|)'
 export const NODE = 'var(txn.route),field(2,|)'
 export const UNIQUE_ID = `%[${SERVICE}]|%[${NODE}]|%[var(txn.member)]||%[var(txn.route),field(5,|)]|%[var(txn.asked)]`
+
+/** A status that comes with the head alone must end with it, and between two parts of HAProxy only a length says so. */
+function renderEmptyAnswer(): string {
+  return `  http-response set-header Content-Length 0 if { res.fhdr_cnt(grpc-status) gt 0 } { internal.htx.has_eom }
+`
+}

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import {
   connect as connectH2,
+  constants,
   createServer as createH2Server,
   createSecureServer,
   type Http2Server,
@@ -46,6 +48,9 @@ async function lead(port: number): Promise<void> {
 function listenH2(h2: Http2Server): Promise<Http2Server> {
   h2.on('stream', (stream: ServerHttp2Stream, headers) => {
     const answer = { ':status': 200, 'content-type': 'application/grpc', 'x-path': headers[':path'] ?? '' }
+    // A call that fails at once has its status in the head, and nothing behind it.
+    if (headers[':path'] === '/denied')
+      return stream.respond({ ...answer, 'grpc-status': '7' }, { endStream: true })
     stream.respond(answer, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
     stream.pipe(stream)
@@ -177,6 +182,23 @@ describe('gRPC', () => {
     async (type) => {
       expect(await call('grpc.example.com', type)).toEqual({ status: 200, trailer: '0' })
       expect(await call('grpcs.example.com', type)).toEqual({ status: 200, trailer: '0' })
+    },
+  )
+
+  test.each(['grpc.example.com', 'grpcs.example.com'])(
+    'an error without a message ends with its head: %s',
+    async (host) => {
+      const session = connectH2(`https://127.0.0.1:${lab.httpsPort}`, { rejectUnauthorized: false })
+      try {
+        const head = { ':method': 'POST', ':path': '/denied', ':authority': host, te: 'trailers' }
+        const stream = session.request({ ...head, 'content-type': 'application/grpc' })
+        stream.end('message')
+        const [headers, flags] = await once(stream, 'response')
+        expect(headers).toMatchObject({ ':status': 200, 'grpc-status': '7' })
+        expect(flags & constants.NGHTTP2_FLAG_END_STREAM).toBeGreaterThan(0)
+      } finally {
+        session.destroy()
+      }
     },
   )
 
