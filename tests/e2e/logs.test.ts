@@ -202,7 +202,7 @@ it('wraps long lines when asked to, and lets them run on when not', async () => 
 })
 
 it('the log of a TCP service has its own address, title and way back', async () => {
-  const service = await site.api.publishPort(node.id, { name: 'followed', port: 32666 })
+  const service = await site.api.publishPort(node.id, { name: 'followed', port: 32666, backendPort: 1883 })
   const visit = await site.open(`/nodes/${node.id}`)
   const { page } = visit
   await choose(page, 'Actions for followed', 'Logs Monitor')

@@ -142,7 +142,10 @@ async function furnish(): Promise<void> {
   await furnishCertificates()
   await furnishPublished(others[3])
   const domain = 'grafana.example.com'
-  await api.publishPort(office, { name: 'mqtt', domain, ssl: true, backendHost: '192.168.7.20' })
+  await api.publishPort(office, {
+    ...{ name: 'mqtt', domain, ssl: true },
+    ...{ backendHost: '192.168.7.20', backendPort: 1883 },
+  })
   const dns = { name: 'dns', proto: 'udp', backendHost: '192.168.7.1', backendPort: 53 } as const
   await api.publishPort(office, { ...dns, allowedIps: ['198.51.100.0/24'] })
   away = others.map(({ id }) => id)

@@ -24,8 +24,11 @@ it('a full range says so under the port, and a disabled service keeps its own', 
   visit.forgive(/409|The form was not saved/)
   await form.getByLabel(label('Service Name')).fill('third')
   await form.getByLabel(label('Backend Hostname/IP')).fill('192.168.7.3')
-  // Left empty it is the default.
   await form.getByLabel(label('Backend Port')).fill('')
+  await form.getByText('tcp://192.168.7.3:…').waitFor()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('This field is required').waitFor()
+  await form.getByLabel(label('Backend Port')).fill('1883')
   await form.getByText('tcp://192.168.7.3:1883').waitFor()
   await form.getByRole('button', { name: 'Save' }).click()
   const port = form.getByLabel('Public Port (Optional)')

@@ -188,6 +188,7 @@ describe('publishing a TCP service', () => {
       name: 'held',
       port: 32668,
       backendHost: '192.168.7.2',
+      backendPort: 1883,
     })
     const { visit, page, form } = await openForm()
     visit.forgive(/409|422|The form was not saved/)
@@ -248,7 +249,9 @@ describe('the card of TCP services', () => {
     await expect(card.getByRole('searchbox')).toHaveCount(0)
     const services = []
     for (const name of ['f', 'b', 'e', 'a', 'd', 'c'])
-      services.push(await site.api.publishPort(many.id, { name: `port-${name}`, proto: 'udp' }))
+      services.push(
+        await site.api.publishPort(many.id, { name: `port-${name}`, proto: 'udp', backendPort: 1883 }),
+      )
     await card.getByText('Showing 1 to 5 of 6 results').waitFor()
     await expect(card.locator('tbody tr')).toHaveCount(5)
     await card.getByRole('button', { name: 'Next' }).click()
@@ -269,7 +272,12 @@ describe('the card of TCP services', () => {
   })
 
   it('edits, disables, enables and deletes', async () => {
-    const service = await site.api.publishPort(node.id, { name: 'acted', port: 32667, ssl: true })
+    const service = await site.api.publishPort(node.id, {
+      name: 'acted',
+      port: 32667,
+      ssl: true,
+      backendPort: 1883,
+    })
     const visit = await site.open(`/nodes/${node.id}`)
     const { page } = visit
     const row = rowOf(page, 'acted')
@@ -327,7 +335,7 @@ it('the nodes expose TCP services, the local one too', async () => {
 it('an expanded domain shows both kinds of its services by two requests', async () => {
   await site.api.createDomain({ domain: 'empty.shop.test' })
   const form = { name: 'broker', domain: 'full.shop.test', port: 32665 }
-  await site.api.publishPort(gateway.id, { ...form, backendHost: '192.168.7.20' })
+  await site.api.publishPort(gateway.id, { ...form, backendHost: '192.168.7.20', backendPort: 1883 })
   await site.api.publish(node.id, { name: 'shop', domain: 'full.shop.test' })
   const visit = await site.open('/domains?search=shop.test')
   const { page } = visit

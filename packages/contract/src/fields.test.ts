@@ -34,7 +34,7 @@ describe('blank', () => {
     ['a node', NodeForm, { name: 'x' }],
     ['a domain', DomainForm, { domain: 'x.example.com' }],
     ['an HTTP service', HttpServiceForm, { name: 'x', domain: 'x.example.com' }],
-    ['a TCP service', TcpServiceForm, { name: 'x' }],
+    ['a TCP service', TcpServiceForm, { name: 'x', backendPort: 1883 }],
     ['a token', PatForm, { name: 'x' }],
   ])('so it is for every field that %s need not have', (_, form, needed) => {
     const absent = ok(form, needed)

@@ -52,6 +52,11 @@ export const id = z.int().check(z.positive())
 export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.transform(Number))
 export const byId = z.object({ id: idText })
 export const port = z.int(MESSAGES.port).check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
+const isBlank = (input: unknown) => input === undefined || input === null || input === ''
+/** One that nobody guesses: blank and absent are errors, with words of their own. */
+export const requiredPort = z
+  .int({ error: ({ input }) => (isBlank(input) ? MESSAGES.required : MESSAGES.port) })
+  .check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
 export const time = z.string()
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/

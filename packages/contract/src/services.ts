@@ -73,7 +73,8 @@ export const TcpServiceForm = z
     proto: f.withDefault(PortProto, 'tcp'),
     /** TLS ends at the edge: with the domain's certificate, or without a domain the installation's own. */
     ssl: f.withDefault(z.boolean(), false),
-    backendPort: f.withDefault(f.port, LIMITS.defaultTcpPort),
+    /** The console shows 1883 first. */
+    backendPort: f.requiredPort,
     /** A person knows that the program will see the cookies of those who sign in at this domain. Asked once, not kept. */
     confirmSharedCookies: z.optional(f.withDefault(z.boolean(), false)),
   })

@@ -174,7 +174,7 @@ export function previewTcpRoute(
     to: backendText({
       proto,
       backendHost: previewHost(values, node),
-      backendPort: values.backendPort || LIMITS.defaultTcpPort,
+      backendPort: values.backendPort || '…',
     }),
   }
 }

@@ -550,7 +550,7 @@ describe('the right to publish', () => {
     await publish([web('a'), port('b')])
     await publish([web('c')], 'file')
     await toggle(await get('a'), 'disable')
-    await client.post(`/api/services/${node.id}/tcp`, { name: 'mine' })
+    await client.post(`/api/services/${node.id}/tcp`, { name: 'mine', backendPort: 1883 })
     const before = await revision()
     await client.patch(`/api/nodes/${node.id}`, { agentMayPublish: false })
     expect(await revision()).toBe(before + 1)

@@ -41,6 +41,7 @@ async function createNode(): Promise<number> {
 async function createService(node: number, type: 'http' | 'tcp' = 'http'): Promise<number> {
   const form = {
     name: 's',
+    backendPort: 80,
     ...(type === 'http' && { domain: `f${++names}.example.com`, skipValidation: true }),
   }
   return (await client.post(`/api/services/${node}/${type}`, form)).json().id

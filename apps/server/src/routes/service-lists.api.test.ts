@@ -10,7 +10,7 @@ beforeAll(async () => {
   server = await startTestServer({ world: { clock: () => now++ } })
   client = await server.signIn()
   node = (await client.post('/api/nodes', { name: 'plain' })).json().id
-  const add = (name: string, domain: string) => ({ name, domain, skipValidation: true })
+  const add = (name: string, domain: string) => ({ name, domain, backendPort: 80, skipValidation: true })
   // One after the other: the order of their creation matters.
   for (const form of [
     add('Zürich', 'web.example.com'),
@@ -99,6 +99,7 @@ it('what both types share is one: ids, generic verbs, and who is named when some
       name: `of ${type}`,
       domain: 'both.example.com',
       backendHost: '192.168.7.9',
+      backendPort: 80,
       skipValidation: true,
     }
     both.push((await client.post(`/api/services/${id}/${type}`, form)).json())

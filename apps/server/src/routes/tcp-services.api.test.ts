@@ -23,7 +23,7 @@ afterAll(() => server.close())
 
 type Sent = Partial<Record<keyof TcpServiceFormInput | 'pathLocation' | 'updated_at', unknown>>
 const create = (form: Sent, node = plain) =>
-  client.post(`/api/services/${node}/tcp`, { name: 'mqtt', ...form })
+  client.post(`/api/services/${node}/tcp`, { name: 'mqtt', backendPort: 1883, ...form })
 const urlOf = ({ nodeId, id }: TcpService) => `/api/services/${nodeId}/tcp/${id}`
 const errorsOf = (answer: { json(): { errors?: { field: string; message: string }[] } }) =>
   answer.json().errors ?? []
@@ -35,13 +35,18 @@ const portRouteOf = async (id: number) =>
   (await fetchState(server)).sections.ports.find((route) => route.id === id)
 
 describe('a new TCP service', () => {
-  it('needs a name only: the rest is by default, and the lowest free port', async () => {
+  it('needs a name and a backend port: the rest is by default, and the lowest free port', async () => {
     for (const blank of [undefined, null, '']) {
       const answer = await create({
-        ...{ domain: blank, port: blank, proto: blank, ssl: blank, backendHost: blank, backendPort: blank },
+        ...{ domain: blank, port: blank, proto: blank, ssl: blank, backendHost: blank },
         ...{ allowedIps: blank, blockedIps: blank, skipValidation: blank },
       })
       expect(answer.statusCode).toBe(201)
+      const cleared = await create({ backendPort: blank })
+      expect([cleared.statusCode, errorsOf(cleared)]).toEqual([
+        422,
+        [{ field: 'backendPort', message: 'This field is required' }],
+      ])
       const { port } = answer.json()
       expect(answer.json()).toMatchObject({
         ...{ type: 'tcp', nodeId: plain, nodeName: 'plain', name: 'mqtt', domain: null, proto: 'tcp' },
@@ -221,7 +226,9 @@ describe('a public port', () => {
   it('that the settings no longer have is told, and another one is given instead', async () => {
     const first = await startTestServer()
     const { id } = (
-      await (await first.signIn()).post('/api/services/1/tcp', { name: 'a', backendHost: '::1' })
+      await (
+        await first.signIn()
+      ).post('/api/services/1/tcp', { name: 'a', backendHost: '::1', backendPort: 1883 })
     ).json()
     await first.close({ keepData: true })
     const second = await startTestServer({
@@ -251,7 +258,7 @@ describe('what an edge knows of ports', () => {
     const user = await own.signIn()
     const { id: nodeId } = (await user.post('/api/nodes', { name: 'site' })).json()
     const post = async (form: object) =>
-      (await user.post(`/api/services/${nodeId}/tcp`, { name: 'a', ...form })).json()
+      (await user.post(`/api/services/${nodeId}/tcp`, { name: 'a', backendPort: 1883, ...form })).json()
     await own.listenOnSocket()
     const edge = await connectEdgeClient(own.context.config.paths)
     const held = { tcp: [32_660, 32_661], udp: [32_662] }
@@ -267,7 +274,7 @@ describe('what an edge knows of ports', () => {
   it('says on the row of a UDP service, and hints at it, that visitors come by IPv4 only', async () => {
     const own = await startTestServer()
     const user = await own.signIn()
-    const form = { name: 'dns', proto: 'udp', backendHost: '127.0.0.1' }
+    const form = { name: 'dns', proto: 'udp', backendHost: '127.0.0.1', backendPort: 53 }
     const made = (await user.post('/api/services/1/tcp', form)).json()
     await own.listenOnSocket()
     const edge = await connectEdgeClient(own.context.config.paths)
@@ -307,6 +314,7 @@ describe('50 writers at once', () => {
             name: `s${n}`,
             proto,
             backendHost: '::1',
+            backendPort: 1883,
             domain: 'a.example.com',
             skipValidation: true,
           }),

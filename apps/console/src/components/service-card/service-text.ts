@@ -25,8 +25,11 @@ export function fixedText(source: string, nodeName: string): string {
   return `${title} on ${nodeName} publishes this service. Change it in ${where}; here you can disable and delete it.`
 }
 
-type Target = Pick<Service, 'backendHost' | 'backendPort'> &
-  ({ backendProto: BackendProto } | { proto: PortProto })
+/** While a form is typed in, `…` stands for a port. */
+type Target = Pick<Service, 'backendHost'> & { backendPort: number | '…' } & (
+    | { backendProto: BackendProto }
+    | { proto: PortProto }
+  )
 
 /** Where a service leads, in the words of its row. */
 export function proxyText(target: Target): string {

@@ -111,6 +111,7 @@ describe('hostile values', () => {
       fc.asyncProperty(form, async (sent) => {
         const answer = await client.post(`/api/services/${local}/tcp`, {
           backendHost: '::1',
+          backendPort: 1883,
           name: 'x',
           ...defined(sent),
         })

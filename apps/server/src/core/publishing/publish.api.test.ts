@@ -22,7 +22,7 @@ beforeAll(async () => {
   await client.post('/api/domains', { domain: 'locked.example.com', skipValidation: true })
   const mine = { name: 'mine', domain: 'mine.example.com', skipValidation: true }
   await client.post(`/api/services/${nodes[0]}/http`, mine)
-  await client.post(`/api/services/${nodes[0]}/tcp`, { name: 'port', port: 32703 })
+  await client.post(`/api/services/${nodes[0]}/tcp`, { name: 'port', port: 32703, backendPort: 1883 })
 })
 afterAll(() => server.close())
 
