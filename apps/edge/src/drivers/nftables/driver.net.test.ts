@@ -127,6 +127,34 @@ describe('the table', () => {
     await lab.must('nft', 'delete', 'table', 'ip', 'docker')
   })
 
+  test('names a foreign chain that keeps visitors from the HTTPS port, and only then', async () => {
+    const wanted: NftablesWanted = { settings, peers: [], udp: [] }
+    const problems = async () => (await driver().apply(wanted)).problems
+    await lab.must('nft', 'add', 'table', 'inet', 'wall')
+    const chain = '{ type filter hook input priority 0; policy drop; }'
+    await lab.must('nft', 'add', 'chain', 'inet', 'wall', 'in', chain)
+    await lab.must('nft', 'add', 'rule', 'inet', 'wall', 'in', 'tcp', 'dport', '{ 22, 80 }', 'accept')
+    expect(await problems()).toEqual([
+      {
+        scope: { kind: 'edge' },
+        message:
+          'Visitors reach nothing until the chain in of the table inet wall lets TCP port 443 in. ' +
+          'Another program made it, as ufw or firewalld do.',
+      },
+    ])
+    for (const rule of ['iifname lo', 'ct state established']) {
+      await lab.must('nft', 'add', 'rule', 'inet', 'wall', 'in', ...rule.split(' '), 'accept')
+      expect(await problems()).toHaveLength(1)
+    }
+    for (const rule of ['tcp dport 443', 'tcp dport { 22, 443 }', 'tcp dport 400-500', 'iifname eth0']) {
+      await lab.must('nft', 'add', 'chain', 'inet', 'wall', 'user')
+      await lab.must('nft', 'add', 'rule', 'inet', 'wall', 'user', ...rule.split(' '), 'accept')
+      expect([rule, await problems()]).toEqual([rule, []])
+      await lab.must('nft', 'delete', 'chain', 'inet', 'wall', 'user')
+    }
+    await lab.must('nft', 'delete', 'table', 'inet', 'wall')
+  })
+
   test('switches forwarding on only when a node may reach the internet, and keeps a learned way out', async () => {
     const other = await startLab()
     try {

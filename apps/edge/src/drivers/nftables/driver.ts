@@ -17,7 +17,7 @@ import { findCrowding, makeRoomForConnections } from './connections.ts'
 import { createCountReader } from './counts.ts'
 import { endFlows } from './flows.ts'
 import { countBytes, enableForwarding, isForwarding, routeToLoopback } from './forwarding.ts'
-import { mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
+import { mayLetPortIn, mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
 import {
   changedPorts,
   findHeldPorts,
@@ -109,7 +109,10 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       await makeTable(options, plan, changed)
       await routeToLoopback(exec, services.some(leadsToLoopback))
       if (services.length > 0) await countBytes(exec)
-      const drops = await letForward(options, wanted, services)
+      const drops = [
+        ...(await letForward(options, wanted, services)),
+        ...(await listClosedDoors(options).catch(() => [])),
+      ]
       if (failure) throw failure
       const [small, crowded] = [await makeRoomForConnections(exec), await findCrowding(exec)]
       const needsForwarding = mustForward(wanted, services)
@@ -224,7 +227,8 @@ async function letForward(
   if (!mustForward(wanted, services)) return []
   const forwarded = services.filter((service) => !leadsToLoopback(service))
   await enableForwarding(options.exec)
-  const drops = await findForeignDrops(options)
+  const passes = (listing: string) => mentions(listing, options.interface)
+  const drops = await findForeignDrops(options, 'forward', passes)
   const say = (scope: Problem['scope'], whom: string) =>
     drops.map(({ family, table, name }) => ({
       scope,
@@ -270,20 +274,36 @@ async function loadOrThrow(exec: Exec, change: string): Promise<void> {
   if (failure) throw failure
 }
 
-/** Docker, ufw and others drop what they do not know; what another table drops, ours cannot bring back. */
-async function findForeignDrops(options: NftablesOptions): Promise<NftChain[]> {
+/** A firewall like ufw that lets visitors not even come to HAProxy, of which nothing here would tell. */
+async function listClosedDoors(options: NftablesOptions): Promise<Problem[]> {
+  const { httpsPort } = options
+  const closed = await findForeignDrops(options, 'input', (listing) => mayLetPortIn(listing, httpsPort))
+  return closed.map(({ family, table, name }) => ({
+    scope: { kind: 'edge' },
+    message: `Visitors reach nothing until the chain ${name} of the table ${family} ${table} lets TCP port ${httpsPort} in. Another program made it, as ufw or firewalld do.`,
+  }))
+}
+
+/**
+ * Docker, ufw and others drop what they do not know; what another table drops, ours cannot bring back.
+ * @param passes whether a table, as nft lists it, lets ours through
+ */
+async function findForeignDrops(
+  options: NftablesOptions,
+  hook: 'input' | 'forward',
+  passes: (listing: string) => boolean,
+): Promise<NftChain[]> {
   const { code, stdout, stderr } = await options.exec.run('nft', ['-j', 'list', 'chains'], TIMEOUT)
   if (code !== 0) throw errorFrom('nft', stderr)
   const suspects = parseChains(stdout).filter(
-    (chain) =>
-      chain.hook === 'forward' && chain.policy === 'drop' && chain.table !== tableOf(options.interface),
+    (chain) => chain.hook === hook && chain.policy === 'drop' && chain.table !== tableOf(options.interface),
   )
   const drops: NftChain[] = []
   for (const chain of suspects) {
     // A chain that it jumps to may be the one that lets ours pass.
     const args = ['-j', 'list', 'table', chain.family, chain.table]
     const listing = await options.exec.run('nft', args, TIMEOUT)
-    if (listing.code !== 0 || !mentions(listing.stdout, options.interface)) drops.push(chain)
+    if (listing.code !== 0 || !passes(listing.stdout)) drops.push(chain)
   }
   return drops
 }

@@ -105,6 +105,26 @@ export function mentions(json: string, name: string): boolean {
   return nftables.some((item) => item.rule && JSON.stringify(item.rule.expr).includes(`"${name}"`))
 }
 
+/**
+ * Whether a rule or a set of the listed table may let a TCP port in: one that names it, alone or in a range; one that
+ * asks for no port, like all of an interface; or one that nft cannot read itself (`xt`), as iptables writes them.
+ */
+export function mayLetPortIn(json: string, port: number): boolean {
+  const { nftables } = Listing.parse(JSON.parse(json))
+  const isPort = (value: unknown): boolean => {
+    if (Array.isArray(value)) return value.some(isPort)
+    if (typeof value !== 'object' || value === null) return value === port
+    return Object.entries(value).some(
+      ([key, inside]) => key === 'xt' || isRange(key, inside) || isPort(inside),
+    )
+  }
+  const isRange = (key: string, ends: unknown) =>
+    key === 'range' && Array.isArray(ends) && ends[0] <= port && port <= ends[1]
+  const isOpen = (rule: string) => rule.includes('"accept"') && !/"dport"|"ct"|icmp|"lo"/.test(rule)
+  const isLetIn = (expr: unknown) => isPort(expr) || isOpen(JSON.stringify(expr ?? ''))
+  return nftables.some(({ rule, set, map }) => isLetIn(rule?.expr) || isPort(set?.elem) || isPort(map?.elem))
+}
+
 /** The elements in the spelling of the plan. */
 function spell(name: SetName, elements: readonly Element[]): string[] {
   if (!NETWORKS.test(name)) return elements.flatMap(spellElement)

@@ -23,7 +23,10 @@ export interface LogListener {
 }
 
 const MAX_PENDING = 64 * 1024
-const MAX_CONNECTIONS = 8
+/** One of each HAProxy, also of those that have handed over and still carry something. */
+const MAX_CONNECTIONS = 64
+/** HAProxy dials again at once when it is hung up on: what is too many waits here before, unread. */
+const SURPLUS_PAUSE = 5000
 
 /**
  * Takes the lines of HAProxy's ring: those that bear the secret, over connections of the user that HAProxy runs as.
@@ -39,9 +42,14 @@ export function createLogListener(paths: HaproxyPaths, user: number): LogListene
     socket.on('close', () => sockets.delete(socket))
     // HAProxy connects again by itself.
     socket.on('error', () => undefined)
+    if (sockets.size > MAX_CONNECTIONS) {
+      const timer = setTimeout(() => socket.destroy(), SURPLUS_PAUSE)
+      socket.on('close', () => clearTimeout(timer))
+      return
+    }
     void isSentBy(socket, user).then((isOurs) => (isOurs ? receive(socket, logs, secret) : socket.destroy()))
   })
-  server.maxConnections = MAX_CONNECTIONS
+  server.maxConnections = 4 * MAX_CONNECTIONS
   return {
     logs,
     async listen() {
