@@ -57,11 +57,15 @@ describe('a port whose TLS ends here', () => {
       const confirmed = await create({ domain, confirmSharedCookies: true })
       expect(confirmed.statusCode).toBe(201)
       expect(confirmed.json()).not.toHaveProperty('confirmSharedCookies')
+      // Its row says so for good, also to whoever was not asked.
+      const { state, domain: name } = confirmed.json()
+      expect(state.note).toContain(`the cookies of sign-ins at ${name}`)
     },
   )
 
   it('needs nobody at other domains, nor where TLS passes', async () => {
-    expect((await create({ domain: 'open.example.com' })).statusCode).toBe(201)
+    const open = await create({ domain: 'open.example.com' })
+    expect([open.statusCode, open.json().state.note]).toEqual([201, undefined])
     expect((await create({ domain: 'new.example.com' })).statusCode).toBe(201)
     expect((await create({ domain: SITE, ssl: false })).statusCode).toBe(201)
     expect((await create({ domain: SITE, ssl: false, proto: 'udp' })).statusCode).toBe(201)

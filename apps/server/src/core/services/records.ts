@@ -28,9 +28,18 @@ export interface ServiceRecordRow extends ServiceRow {
   source_enabled: Flag | null
   /** Why the rules forbid it by now. */
   published_fault: ServiceFault | null
+  /** Null without a domain. */
+  shares_cookies: Flag | null
   /** Of the last change of the service, its node or its domain. */
   routed_revision: number
 }
+
+/** TLS of a port ends here for a domain where people sign in, or the console's: browsers send it their cookies. */
+const sharesCookies = sql<Flag>`(services.type = 'tcp' AND services.ssl = 1 AND (
+  domains.authentication = 1 OR EXISTS (
+    SELECT 1 FROM services AS consoles WHERE consoles.system = 1 AND consoles.domain_id = domains.id
+  )
+))`
 
 const routedRevision = sql<number>`max(services.revision, nodes.revision, coalesce(domains.revision, 0))`
 
@@ -65,6 +74,7 @@ export async function readServices<DB, TB extends keyof DB>(
       'publications.enabled as source_enabled',
     ])
     .select(usesFile.as('node_uses_file'))
+    .select(sharesCookies.as('shares_cookies'))
     .select(routedRevision.as('routed_revision'))
     .select(serviceFault.as('published_fault'))
     .where('services.id', 'in', ids)
@@ -140,7 +150,12 @@ function stateOf({ config, edges, live, clock }: Parts, row: ServiceRecordRow): 
   const isNamed = host !== null && findIp(host) === undefined
   const isOnNode = host === null
   const isUdp = row.proto === 'udp'
-  return serviceState({ id, node, isNamed, isUdp, isOnNode, certificateId, revision }, edges.views())
+  const scope = { id, node, isNamed, isUdp, isOnNode, certificateId, revision }
+  const state = serviceState(scope, edges.views())
+  if (row.shares_cookies !== 1) return state
+  // Also of a service that was there before a person was asked.
+  const shared = `Browsers send this port the cookies of sign-ins at ${row.domain}, so its program could act as those people`
+  return { ...state, note: state.note ? `${state.note}. ${shared}` : shared }
 }
 
 /** Where visitors find it; without a domain that is the public host. */
