@@ -32,7 +32,9 @@ describe('publishing an HTTP service', () => {
     await expect(form.getByLabel(label('Backend Port'))).toHaveValue('80')
     await expect(form.getByLabel(label('Hostname/IP'))).toBeDisabled()
     await form.getByLabel(label('Service Name')).fill('web')
-    await form.getByLabel(label('Public Domain')).fill('web.example.com')
+    // What is pasted from the bar of a browser.
+    await form.getByLabel(label('Public Domain')).fill('https://web.example.com/')
+    await expect(form.getByLabel(label('Public Domain'))).toHaveValue('web.example.com')
     await form.getByLabel(label('Backend Port')).fill('8080')
     await visit.expectAccessible()
     await form.getByRole('button', { name: 'Save' }).click()

@@ -47,6 +47,9 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
       defaultPort={NEW_HTTP_SERVICE.backendPort}
       route={previewHttpRoute(values, { node, publicUrl: config?.publicUrl, isConsole: locked })}
       onClose={onClose}
+      onPath={(path) =>
+        !locked && form.setValue('pathLocation', path, { shouldDirty: true, shouldValidate: true })
+      }
       domainHint={<SandboxHint domain={values.domain?.trim().toLowerCase() ?? ''} isConsole={locked} />}
       publicField={
         <TextField

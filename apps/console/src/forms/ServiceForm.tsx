@@ -70,6 +70,8 @@ interface Props<In extends ServiceValues, Out> {
   /** True for the console itself: its path and what it leads to are fixed. */
   locked: boolean
   domainHint: ReactNode
+  /** Gets the path of an address that was pasted as the domain. */
+  onPath?: ((path: string) => void) | undefined
   /** Beside the domain. */
   publicField: ReactNode
   /** Below both. */
@@ -132,6 +134,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
               control={control}
               label={labels.domain}
               hint={props.domainHint}
+              onPath={props.onPath}
               disabled={isFixed}
             />
             {publicField}

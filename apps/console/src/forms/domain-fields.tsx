@@ -16,7 +16,7 @@ import { Field } from '../ui/Field.tsx'
 import { SEARCH_DELAY } from '../util/constants.ts'
 import { serverUrls } from '../util/urls.ts'
 import { CheckboxField } from './bound-fields.tsx'
-import type { ServiceValues } from './service-values.ts'
+import { readAddress, type ServiceValues } from './service-values.ts'
 import { useBoundField } from './TextField.tsx'
 import { useSettled } from './use-settled.ts'
 
@@ -32,9 +32,20 @@ interface FieldProps {
 }
 
 /** The domain of a service: an existing one, or a new name. */
-export function PublicDomainField({ control, label, hint, disabled }: FieldProps & { disabled?: boolean }) {
+export function PublicDomainField({
+  control,
+  label,
+  hint,
+  disabled,
+  onPath,
+}: FieldProps & { disabled?: boolean; onPath?: ((path: string) => void) | undefined }) {
   const { field, note } = useBoundField({ control, name: 'domain' })
   const { value, onChange, ...input } = field
+  const change = (text: string) => {
+    const address = readAddress(text)
+    onChange(address ? address.domain : text)
+    if (address && address.path !== '/') onPath?.(address.path)
+  }
   const { names, isNew } = useDomainsLike(value ?? '')
   return (
     <Field label={label} {...note} hint={hint}>
@@ -46,7 +57,7 @@ export function PublicDomainField({ control, label, hint, disabled }: FieldProps
           // While its list is open everything else is hidden from a screen reader, the label too.
           aria-label={label}
           value={value ?? ''}
-          onValueChange={onChange}
+          onValueChange={change}
           options={names}
           emptyText={isNew && 'No match. This will be added as a new domain.'}
           icon={Globe}

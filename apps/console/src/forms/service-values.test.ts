@@ -10,6 +10,7 @@ import {
   plainHint,
   previewHttpRoute,
   previewTcpRoute,
+  readAddress,
   schemaForNode,
   tcpServiceValues,
 } from './service-values.ts'
@@ -197,6 +198,15 @@ describe('the preview of the route', () => {
       'https://a.test:8443/',
     )
   })
+})
+
+describe('an address that was pasted as a domain', () => {
+  it.each([
+    ['https://shop.example.com/app', { domain: 'shop.example.com', path: '/app' }],
+    [' HTTP://Shop.example.com:8443 ', { domain: 'shop.example.com', path: '/' }],
+    ['shop.example.com', undefined],
+    ['https://', undefined],
+  ])('%s', (text, read) => expect(readAddress(text)).toEqual(read))
 })
 
 describe('the backend of a previewed route', () => {

@@ -179,6 +179,12 @@ export function previewTcpRoute(
   }
 }
 
+/** The domain and the path of an address that was pasted where only a domain belongs. */
+export function readAddress(text: string): { domain: string; path: string } | undefined {
+  const url = /^https?:\/\//i.test(text.trim()) ? URL.parse(text.trim()) : null
+  return url ? { domain: url.hostname, path: url.pathname } : undefined
+}
+
 /** What a person is still typing is no address yet. */
 const isName = (text: string) => /^[\p{L}\p{N}.-]+$/u.test(text)
 

@@ -1,6 +1,7 @@
 import { connectEdgeClient, fetchState, onlinePeer } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let server: TestServer
@@ -46,6 +47,8 @@ describe('creating', () => {
       backendPort: 8080,
       enabled: true,
       ssl: true,
+      selfSigned: true,
+      dnsUnchecked: true,
       publicAccess: 'https://new.example.com/',
       system: false,
     })
@@ -54,6 +57,16 @@ describe('creating', () => {
     expect(after.sections.certificates.some(({ domains }) => domains.includes('new.example.com'))).toBe(true)
     const domains = (await client.get('/api/domains?search=new.example')).json()
     expect(domains).toMatchObject([{ ssl: 'self-signed', skipValidation: true }])
+  })
+
+  it('says whose certificate visitors get', async () => {
+    const domain = uniqueDomain()
+    const { id } = (await create(plain, fresh({ domain }))).json()
+    await sql`UPDATE certificates SET kind = 'certbot'
+      WHERE domain_id = (SELECT id FROM domains WHERE domain = ${domain})`.execute(server.context.db)
+    expect((await client.get(`/api/services/${plain}/http/${id}`)).json()).toMatchObject({
+      selfSigned: false,
+    })
   })
 
   it('checks a new domain like the domain form, and shows all errors at once', async () => {
