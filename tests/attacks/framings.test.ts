@@ -24,11 +24,15 @@ async function send(bytes: string, silence?: number): Promise<Outcome> {
 }
 
 describe.concurrent('a framing', () => {
-  test.each(FRAMINGS)('%s', async (_, bytes, outcome) => {
-    const seen = await send(bytes, SOON)
-    // A busy machine may answer later than that.
-    expect(isDeepStrictEqual(seen, outcome) ? seen : await send(bytes)).toEqual(outcome)
-  })
+  test.each(FRAMINGS.map(([name, bytes, ...outcomes]) => [name, bytes, outcomes] as const))(
+    '%s',
+    async (_, bytes, outcomes) => {
+      const seen = await send(bytes, SOON)
+      const isExpected = outcomes.some((each) => isDeepStrictEqual(seen, each))
+      // A busy machine may answer later than that.
+      expect(outcomes).toContainEqual(isExpected ? seen : await send(bytes))
+    },
+  )
 })
 
 test('nothing that two programs could read in two ways came through', () => {

@@ -12,6 +12,8 @@ ${renderBeside()}
   http-response set-log-level silent if { srv_name -m str again }
   http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i NTLM Nego }
   http-response lua.log_upgrade if { status 101 }
+  # 3.0 forgets the status of an upgrade that is ended through its socket.
+  http-response set-var(txn.why) str(upgraded) if { status 101 }
 `
 }
 

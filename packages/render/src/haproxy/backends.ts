@@ -1,6 +1,7 @@
 import { renderSaid } from './forwarding.ts'
+import { renderTold } from './lanes.ts'
 import { FOLLOW } from './lost.ts'
-import { type DialLane, type HaproxyOptions, laneServer, socketInside } from './options.ts'
+import { bareServer, type DialLane, type HaproxyOptions, laneServer, socketInside } from './options.ts'
 import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
 import { renderServerCheck } from './sign-in.ts'
@@ -71,18 +72,19 @@ ${renderTarget(server, options)}
  * @param follow what else happens on the way
  */
 function renderLane(name: string, lane: DialLane, options: HaproxyOptions, follow = ''): string {
-  const destination = lane === 'console' ? '' : `\n${renderDestination()}`
   return `backend ${name}${follow && `\n  ${follow}`}
-${renderSaid(options)}${destination}
+${renderSaid(options)}
+${renderTold(lane !== 'console')}
   http-reuse never
   option http-server-close
   retries 0
-  server ${lane} ${laneServer(options, lane)}
+  server ${lane} ${bareServer(options, `${lane}-bare`)}
 `
 }
 
 const ANY = '0.0.0.0:0'
-const TLS = 'ssl verify none sni var(txn.sni)'
+/** A session that is resumed would bring its name along to an address, which has none. */
+const TLS = 'ssl verify none no-ssl-reuse sni var(txn.sni)'
 
 /** What is dialled and told, by the frontend's visitor and route. */
 function renderTarget(server: string, options: HaproxyOptions): string {

@@ -68,11 +68,11 @@ export function renderLaneBudget(options: HaproxyOptions, lane: DialLane): strin
     `${isCrowded} ${ofSource(crowded.source)}`,
     `${isCrowded} ${ofNetwork(crowded.network)}`,
   ].join(' or ')
-  return `  tcp-request session track-sc0 ${SOURCE} table ${lane}_sources if { rand(2) 0 }
-  tcp-request session track-sc0 ${NETWORK} table ${lane}_networks
-  tcp-request session set-var(sess.many) bool(true) if ${over}
+  return `  http-request track-sc0 ${SOURCE} table ${lane}_sources if { rand(2) 0 }
+  http-request track-sc0 ${NETWORK} table ${lane}_networks
+  http-request set-var(txn.many) bool(true) if ${over}
   tcp-request session set-var(sess.full) bool(true) if { fe_conn gt ${all} }
-  acl is_many var(sess.many) -m found
+  acl is_many var(txn.many) -m found
   acl is_full var(sess.full) -m found`
 }
 

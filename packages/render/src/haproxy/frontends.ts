@@ -69,7 +69,8 @@ ${renderCuts()}
 ${renderIdentity()}
 ${renderLostNote()}
 ${renderTargets()}
-${renderAnswers(paths)}`,
+${renderAnswers(paths)}
+${renderPatience(options)}`,
   ].join('\n')
 }
 
@@ -121,12 +122,26 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
   ].join('\n')
 }
 
+/**
+ * After an answer that came before the whole request, 2.6 gives a visitor `timeout client-fin`, and later releases
+ * `timeout client`. So there that one is short, and whoever reads an answer or is silent in a call has more.
+ */
+function renderPatience({ timeouts }: HaproxyOptions): string {
+  return `.if version_atleast(2.9)
+  timeout client ${timeouts.body}s
+  http-request set-timeout client ${timeouts.idle}s unless is_plain
+  http-response set-timeout client ${timeouts.idle}s
+  http-response set-timeout client ${timeouts.body}s if { var(txn.more) -m found } { status ge 400 }
+.endif
+`
+}
+
 function renderTargets(): string {
   return `  # Those that are handed on are in the log from there.
   http-request set-log-level silent unless is_plain or is_repeatable !has_body !is_grpc or is_bound !is_console
   use_backend safe_https if is_direct { var(txn.route) -m end |${FLAGS.https}| }
   use_backend safe_http if is_direct
-  use_backend drain if is_lost
+  use_backend to_drain if is_lost
   use_backend to_grpc if !is_plain is_grpc !is_console
   use_backend bound_https if is_bound is_https !is_console
   use_backend bound_http if is_bound !is_console

@@ -3,14 +3,15 @@ import { COUNTS_TABLE } from './counts.ts'
 import { logFormat } from './log-format.ts'
 import { renderLostAnswer } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
-import { type DialLane, type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
+import { bareBind, type DialLane, type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
 import { pageStatus, renderPageBody, renderRefusal } from './pages.ts'
 
 /**
  * Dials for what must not be sent twice, and for what has failed once. When a service closes without an answer, or
  * cannot be connected to, 2.6 gives a page only to the first request of a connection; every later one, and each over
  * HTTP/2, it refuses in silence, so that the visitor's browser sends it again. Here each request is the first.
- * Where it goes comes as the destination of the PROXY header, and whose it is in its unique id.
+ * Where it goes comes as the destination of the PROXY header, and whose it is in its unique id; what may have a body
+ * brings both in headers.
  */
 export function renderOnceFrontends(options: HaproxyOptions, paths: HaproxyPaths): string {
   const { idle, body } = options.timeouts
@@ -30,15 +31,15 @@ function renderFrontend(
 ): string {
   return `frontend ${name}
   bind ${laneBind(options, name)}
+  bind ${bareBind(options, `${name}-bare`)} name ${BARE}
   log-format ${logFormat(options, paths, '-')}
   error-log-format ${logFormat(options, paths, '-')}
   maxconn ${laneConnections(options, name)}
   timeout client ${silence}s
   # A place is free once its answer is handed on, also while the visitor does not read it.
   option httpclose
-${renderSource()}
+${renderFacts()}
 ${renderLaneBudget(options, name)}
-  http-request set-var(txn.route) fc_pp_unique_id
   http-request set-var(txn.flags) var(txn.route),field(5,|)
   http-request set-var(txn.path) path
   http-request set-var(txn.member) var(txn.route),field(3,|) if { var(txn.route),field(3,|) -m len gt 0 }
@@ -50,6 +51,46 @@ ${renderRefusal(paths, 'full', 'full', 'is_full')}
 ${renderSilence(paths)}
 ${name === 'grpc' ? renderEmptyAnswer() : ''}${renderNext(name)}
 `
+}
+
+const BARE = 'bare'
+/** Headers that no visitor can send, because the frontend cuts them, and that no service gets; as HAProxy spells names. */
+const FACTS = {
+  route: 'x-postern-route',
+  source: 'x-postern-source',
+  address: 'x-postern-address',
+  port: 'x-postern-port',
+}
+
+/**
+ * What a PROXY header would say. Over HTTP/2 with malformed trailers, 3.0 dies when a connection has still to send that
+ * header while it has a body to send ("b_data(b) + len > b_size(b)"), so none with a body begins with one.
+ * @param isDialled whether the lane dials what the route says
+ */
+export function renderTold(isDialled: boolean): string {
+  const told: [string, string][] = [
+    [FACTS.route, UNIQUE_ID],
+    [FACTS.source, '%[var(sess.source)]'],
+  ]
+  const target: [string, string][] = [
+    [FACTS.address, '%[var(txn.route),field(3,|)]'],
+    [FACTS.port, '%[var(txn.route),field(4,|)]'],
+  ]
+  return [...told, ...(isDialled ? target : [])]
+    .map(([name, value]) => `  http-request set-header ${name} ${value}`)
+    .join('\n')
+}
+
+function renderFacts(): string {
+  const { route, source, address, port } = FACTS
+  return `  acl is_bare so_name -m str ${BARE}
+  http-request set-var(txn.route) fc_pp_unique_id
+  http-request set-var(txn.route) req.fhdr(${route}) if is_bare
+  http-request set-src req.fhdr(${source}) if is_bare
+  http-request set-dst req.fhdr(${address}) if is_bare { req.fhdr_cnt(${address}) gt 0 }
+  http-request set-dst-port req.fhdr(${port}) if is_bare { req.fhdr_cnt(${port}) gt 0 }
+  http-request del-header ^(${Object.values(FACTS).join('|')})$ -m reg if is_bare
+  http-request set-var-fmt(sess.source) "%[src]"`
 }
 
 function renderNext(name: DialLane): string {

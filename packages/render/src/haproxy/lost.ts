@@ -1,4 +1,4 @@
-import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer } from './options.ts'
+import { bareBind, bareServer, type HaproxyOptions, type HaproxyPaths } from './options.ts'
 import { type PageName, pageStatus, renderPageBody } from './pages.ts'
 
 /** A browser asks again at once. HAProxy cannot tell it from a visitor who gave up and begins anew. */
@@ -55,19 +55,19 @@ export function renderLostArrival(paths: HaproxyPaths): string {
 /** Reads a body to its end, so that the answer finds a visitor who listens. */
 export function renderDrain(options: HaproxyOptions): string {
   return `frontend drain
-  bind ${laneBind(options, 'drain')}
+  bind ${bareBind(options, 'drain')}
   no log
   maxconn ${DRAINS}
   timeout client ${options.timeouts.body}s
   http-request use-service lua.drain
 
-backend drain
+backend to_drain
   # A visitor whose HTTP/2 connection has no window left sends nothing more; a silent service always has a page.
   timeout server ${options.timeouts.body}s
   http-reuse never
   option http-server-close
   retries 0
-  server drain ${laneServer(options, 'drain')}
+  server drain ${bareServer(options, 'drain')}
 
 backend lost
   stick-table type string len 40 size 100k expire ${SECONDS}s store gpc0,gpc1

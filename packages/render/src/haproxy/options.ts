@@ -80,22 +80,33 @@ export function haproxyPaths(directory: string) {
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>
 
 /** A way from one part of HAProxy to the next, through a socket that only HAProxy reaches. */
-export type Lane = 'h1' | 'h2' | DialLane | 'drain' | 'port' | 'own' | 'plain'
+export type Lane = 'h1' | 'h2' | DialLane | 'port' | 'own' | 'plain'
 /** Those that dial a service, or the server itself, for each request. */
 export type DialLane = 'once' | 'grpc' | 'console'
+/** The same for what may have a body, see `FACTS`. */
+export type BareLane = `${DialLane}-bare` | 'drain'
 
 /**
  * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does
  * not let root change what is another's already.
  */
 export function laneBind(options: HaproxyOptions, lane: Lane): string {
-  const access = options.user === null ? 'mode 600' : `mode 660 gid ${options.user.gid}`
-  return `unix@${options.lanes}/${lane}.sock ${access} accept-proxy`
+  return `${bareBind(options, lane)} accept-proxy`
+}
+
+/** The same for requests that bring all that is known of them in headers. */
+export function bareBind({ lanes, user }: HaproxyOptions, lane: Lane | BareLane): string {
+  const access = user === null ? 'mode 600' : `mode 660 gid ${user.gid}`
+  return `unix@${lanes}/${lane}.sock ${access}`
 }
 
 /** What the part before dials. It tells who the visitor is, and in the unique id what it knows of the request. */
 export function laneServer(options: HaproxyOptions, lane: Lane): string {
-  return `${socketInside(options, `${options.lanes}/${lane}.sock`)} send-proxy-v2 proxy-v2-options unique-id`
+  return `${bareServer(options, lane)} send-proxy-v2 proxy-v2-options unique-id`
+}
+
+export function bareServer(options: HaproxyOptions, lane: Lane | BareLane): string {
+  return socketInside(options, `${options.lanes}/${lane}.sock`)
 }
 
 /** A socket as HAProxy dials it, from within its chroot when it has one. */

@@ -62,6 +62,8 @@ export function renderHostChecks(paths: HaproxyPaths, condition = ''): string {
 /** The `acl` of requests that no service takes, whatever they ask for, and of those that need no closer look. */
 export function renderMalformed(): string {
   return `  acl is_repeatable method GET HEAD OPTIONS
+  # Of HTTP/2 a body may come that no header tells of.
+  acl is_whole internal.htx.has_eom
   acl has_plain_headers req.hdr_names -m reg -i '^(${PLAIN_HEADERS})(,(${PLAIN_HEADERS}))*$'
   acl is_plain var(txn.plain) -m bool
   acl is_asterisk url -m str '*'
@@ -81,7 +83,8 @@ export function renderMalformed(): string {
 }
 
 /** Before the first rule that asks whether a request is plain. */
-export const NOTE_PLAIN = '  http-request set-var(txn.plain) bool(true) if is_repeatable has_plain_headers'
+export const NOTE_PLAIN =
+  '  http-request set-var(txn.plain) bool(true) if is_repeatable is_whole has_plain_headers'
 
 /** When a request is malformed, in the words of `renderMalformed`. */
 export const MALFORMED = [
@@ -135,7 +138,7 @@ export function renderDirect(paths: HaproxyPaths): string {
   acl has_session query -m reg -i '${SESSION_PATTERN}'
   # Names, values and the address alone: a quick look that spares nearly all the exact one.
   acl is_long_head internal.htx.data gt ${QUITE_LARGE}
-  http-request set-var(txn.direct) bool(true) if is_open is_repeatable has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_many !is_full !is_down
+  http-request set-var(txn.direct) bool(true) if is_open is_repeatable is_whole has_path has_usual_form is_web_or_path has_plain_headers !is_odd !is_unreadable !is_long_head !has_session !is_bound !is_over !is_many !is_full !is_down
   acl is_direct var(txn.direct) -m found
   http-request set-log-level info if is_direct
 ${renderCount('if is_direct')}
@@ -148,6 +151,9 @@ export function renderRouting(paths: HaproxyPaths): string {
   return `${NOTE_PLAIN}
   acl has_body req.fhdr(content-length) -m int gt 0
   acl has_body req.fhdr(transfer-encoding) -m found
+  # What follows the head of a WebSocket is none.
+  http-request set-var(txn.more) bool(true) if !is_plain !is_whole !{ req.fhdr_cnt(upgrade) gt 0 }
+  acl has_body var(txn.more) -m found
   acl is_short path,length le ${MAX_ODD_PATH}
   http-request set-var(txn.site) var(sess.site)
   http-request set-var(txn.host) var(sess.host)

@@ -59,6 +59,9 @@ export const REASONS: Readonly<Record<string, string>> = {
   cD: 'the visitor was silent for too long',
 }
 
+/** What stands in the place of a reason once a connection was upgraded. */
+const UPGRADED_WHY = 'upgraded'
+
 /** No number of more digits is HAProxy's, and none that is longer can be a time. */
 const UPGRADED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(.*)$/
 const ENDED_HEAD = /^(\d{1,15}|-)\|(\d{1,15}|-)\|(-?\d{1,15})\|(..)\|([^|]*)\|/
@@ -178,7 +181,8 @@ interface End {
 
 function endedText(end: End, rest: string): string {
   const [, time, source, bytes, ms, node, why = '', request] = ENDED_REST.exec(rest) ?? []
-  const { code, state } = end
+  const { state } = end
+  const code = why === UPGRADED_WHY ? 101 : end.code
   const ending = state.startsWith('K') && node === 'down' ? REASONS.tunnel : endedReason(state)
   const reason = code === 101 ? endOfUpgrade(ending) : (REASONS[why] ?? REASONS[causeOf(end)] ?? ending)
   const figures = `${code > 0 ? code : '-'} ${formatSize(Number(bytes))} ${formatDuration(Number(ms))}`

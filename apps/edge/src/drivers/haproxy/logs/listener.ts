@@ -57,7 +57,8 @@ export function createLogListener(paths: HaproxyPaths, user: number): LogListene
       return { port: await listenSomewhere(server, paths.logPort), secret }
     },
     close() {
-      for (const socket of sockets) socket.destroy()
+      // With a reset: after a plain end 3.0 goes on writing, and its first lines are lost.
+      for (const socket of sockets) socket.resetAndDestroy()
       return new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()))
     },
   }

@@ -164,20 +164,30 @@ describe('when its answer is lost', () => {
     expect(await lab.apply([...routes, makeLabRoute(7, await start(count))])).toEqual([])
     const head = `PUT /${size}-${how.length} HTTP/1.1\r\nHost: s7.example.com\r\nContent-Length: ${size}\r\n\r\n`
     const first = connectTls({ port: lab.httpsPort, host: '127.0.0.1', rejectUnauthorized: false })
-    let isOpen = true
+    let [isOpen, answer] = [true, '']
     first
       .on('error', () => undefined)
+      .on('data', (chunk: Buffer) => {
+        answer += chunk.toString()
+      })
       .on('close', () => {
         isOpen = false
       })
-    // It reads nothing of what comes: a broken connection loses the last of it.
-    first.resume().write(head)
+    first.write(head)
     await until('the upload to arrive', () => count.requests === 1)
     const piece = 'x'.repeat(size / 1000)
     for (let sent = 1; isOpen && sent < 1000; sent++) {
       await new Promise((resolve) => first.write(piece, resolve))
     }
-    await until('the connection to break', () => !isOpen)
+    await until('the connection to break, or the whole answer', () => !isOpen || /\r\n\r\n/.test(answer))
+    if (isOpen) {
+      // From 3.0 on it reads the rest, so that no answer is lost.
+      expect(answer).toMatch(/^HTTP\/1\.1 (502|413) /)
+      expect(count.requests).toBe(1)
+      first.destroy()
+      return
+    }
+    // A broken connection may have lost the answer, so whoever asks again has the page.
     expect(await askRaw(head + 'x'.repeat(size))).toContain(' 502 ')
     expect(count.requests).toBe(1)
   })

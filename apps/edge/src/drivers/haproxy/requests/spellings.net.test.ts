@@ -219,16 +219,21 @@ describe('over HTTP/2', () => {
     await new Promise<void>((resolve) => session.close(resolve))
     expect(admin.seen[0]?.url).toBe('/admin/%7e//x%2Fy?')
     for (const path of [...CROSSING, ...HIDDEN_DOTS]) expect([path, await ask(path)]).toEqual([path, 400])
-    expect(await ask('/', { ':authority': 'a.example.com/x' })).toBe(400)
+    // 3.0 refuses it by itself.
+    expect([400, 'reset']).toContain(await ask('/', { ':authority': 'a.example.com/x' }))
   })
 
-  test('the scheme is one of the web, and * is for OPTIONS', async () => {
+  test('the scheme is one of the web, and nobody but OPTIONS is passed with *', async () => {
     expect(await ask('/', { ':scheme': 'http' })).toBe(200)
     expect(await ask('/', { ':scheme': 'HTTPS' })).toBe(200)
     expect(await ask('*', { ':method': 'OPTIONS' })).toBe(200)
     for (const scheme of ['ftp', 'javascript', 'httpsx', 'https://evil.example/x?', ''])
       expect([scheme, await ask('/', { ':scheme': scheme })]).toEqual([scheme, 400])
-    for (const method of ['GET', 'POST', 'X']) expect(await ask('*', { ':method': method })).toBe(400)
+    root.seen.length = 0
+    // 3.0 takes the whole host for its front page.
+    for (const method of ['GET', 'POST', 'X'])
+      expect([400, 200]).toContain(await ask('*', { ':method': method }))
+    expect(root.seen.map(({ url }) => url)).not.toContain('*')
   })
 })
 
