@@ -1,9 +1,19 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { afterAll, expect, test } from 'vitest'
-import { prepareDataDir } from './data-dir.ts'
+import { prepareDataDir, removeEdgeToken } from './data-dir.ts'
 
 const outer = mkdtempSync(join(tmpdir(), 'data-dir-'))
 afterAll(() => rmSync(outer, { recursive: true }))
@@ -35,4 +45,15 @@ test('a directory that everyone may write to is refused and left alone', async (
 
 test('a place where nothing can be made is one clear line', async () => {
   await expect(prepareDataDir('/proc/postern')).rejects.toThrow(/^cannot create \/proc\/postern: /)
+})
+
+test('the token of the edge goes from where it is, also behind a link that stays', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'pt-token-'))
+  const [file, link] = [join(dir, 'real'), join(dir, 'link')]
+  writeFileSync(file, 'token')
+  symlinkSync(file, link)
+  removeEdgeToken(link)
+  expect([existsSync(file), lstatSync(link).isSymbolicLink()]).toEqual([false, true])
+  removeEdgeToken(link)
+  rmSync(dir, { recursive: true })
 })

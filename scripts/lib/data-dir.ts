@@ -11,6 +11,7 @@ import {
   openSync,
   readdirSync,
   realpathSync,
+  rmSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
@@ -124,6 +125,11 @@ export async function makeEdgeToken(path: string, owner?: Identity): Promise<voi
   } catch (error) {
     throw cannot(`write ${path}`, error)
   }
+}
+
+/** The next start makes another one. In a container it is a link, in a directory that nobody can write to. */
+export function removeEdgeToken(path: string): void {
+  if (existsSync(path)) rmSync(realpathSync(path))
 }
 
 function tryTo(what: string, action: () => void): void {

@@ -1,6 +1,6 @@
-import { rmSync } from 'node:fs'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import { CommandError, runArgv } from './command.ts'
+import { removeEdgeToken } from './data-dir.ts'
 import { type Environment, environmentOf } from './environment.ts'
 import { type Installation, prepareInstallation } from './installation.ts'
 import { observeMachine } from './machine.ts'
@@ -56,8 +56,7 @@ export async function runTool(
     const done = await runArgv([...view.enter, ...main], options)
     process.stdout.write(done.stdout)
     process.stderr.write(done.stderr)
-    // The next start makes another one; where the server's user owns its directory, the server does.
-    if (done.code === 0 && flags.includes('--all')) rmSync(paths.edgeToken, { force: true })
+    if (done.code === 0 && flags.includes('--all')) removeEdgeToken(paths.edgeToken)
     return done.code === 0 ? 0 : 1
   } finally {
     view.close()
