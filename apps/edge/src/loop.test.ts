@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answerOf, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
+import type { WireGuardWanted } from './drivers/tunnel/driver.ts'
 import { Loop, type LoopOptions } from './loop.ts'
 import { createTargetFinder } from './targets.ts'
 
@@ -89,6 +90,7 @@ function reportsOf(
     apply: async () => ({ part: OK, problems: [] }),
     remove: async () => undefined,
     isAsLeft: async () => true,
+    admit: async ({ peers }: WireGuardWanted) => peers,
     facts: () => ({ ipv4Only: [], ipv6Only: [], held: [] }),
   }
   const names = makeFakeNames()

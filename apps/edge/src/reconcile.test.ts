@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, it, vi } from 'vitest'
-import { holdState, makeState } from '../test/factories.ts'
+import { holdState, makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
 import { makeUdpRoute } from '../test/udp-lab.ts'
 import type { PartResult } from './drivers/part.ts'
@@ -56,6 +56,23 @@ it('says it once when the tunnel is quick', async () => {
   const onAhead = vi.fn()
   await reconcile(partsThatRecord([], 0), holdState(makeState()), { ...FULL, onAhead })
   expect(onAhead).not.toHaveBeenCalled()
+})
+
+it('dials no host of a network that the tunnel leaves out', async () => {
+  const subnets = ['192.168.7.0/24']
+  const gateway = { kind: 'gateway', id: 2, address4: '10.64.0.3', subnets } as const
+  const route = makeRoute(1, { node: gateway, backend: { proto: 'http', host: '192.168.7.9', port: 80 } })
+  const state = holdState(makeState({ peers: [makePeer(2, { subnets })], routes: [route] }))
+  const parts = partsThatRecord([], 0)
+  const dialled: (string | null | undefined)[] = []
+  parts.onRoutes = (sections) => dialled.push([...sections.values()].flat()[0]?.address)
+  await reconcile(parts, state, FULL)
+  parts.wireguard.admit = async ({ peers }) => peers.map((peer) => ({ ...peer, subnets: [] }))
+  const { tunnelAndFirewall } = await reconcile(parts, state, FULL)
+  await reconcile(parts, state, { ...FULL, tunnelAndFirewall })
+  parts.wireguard.admit = () => Promise.reject(new Error('ip did not end'))
+  await reconcile(parts, state, FULL)
+  expect(dialled).toEqual(['192.168.7.9', null, null, null])
 })
 
 it('a full disk is one problem of the edge, and no failure of a HAProxy that runs', async () => {
@@ -120,6 +137,7 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
     },
     wireguard: {
       apply: () => record('wireguard'),
+      admit: async ({ peers }) => peers,
       isAsLeft: async () => true,
       remove: () => Promise.resolve(),
     },

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type {
   Challenge,
   EdgeCertificate,
+  Peer,
   PortRoute,
   Route,
   TunnelSettings,
@@ -71,6 +72,8 @@ export interface TunnelAndFirewall {
   nftables: PartResult
   /** The UDP services that the firewall was made for. */
   udp: readonly ResolvedPortRoute[] | undefined
+  /** With those of their networks that are in the tunnel. */
+  peers: readonly Peer[]
 }
 
 export interface Outcome {
@@ -95,14 +98,15 @@ export async function reconcile(
   state: HeldState,
   { tunnelAndFirewall: kept, isQuick, onAhead }: Scope,
 ): Promise<Outcome> {
-  const targets = findTargets(parts, state)
+  const admitted = kept ? Promise.resolve(kept.peers) : admitPeers(parts, state)
+  const targets = findTargets(parts, state, admitted)
   const haproxyApplied = applyHaproxy(parts, state, targets, isQuick)
   const others = targets
     .then(findUdp, () => undefined)
     .then((udp) =>
       kept
         ? updateFirewall(parts, state, kept, udp)
-        : applyTunnelAndFirewall(parts, state, udp, haproxyApplied),
+        : applyTunnelAndFirewall(parts, state, udp, haproxyApplied, admitted),
     )
   const [haproxy, tunnelAndFirewall] = await Promise.all([
     haproxyApplied,
@@ -151,6 +155,7 @@ async function applyTunnelAndFirewall(
   state: HeldState,
   udp: readonly ResolvedPortRoute[] | undefined,
   haproxyApplied: Promise<unknown>,
+  admitted: Promise<readonly Peer[]>,
 ): Promise<TunnelAndFirewall> {
   await Promise.race([haproxyApplied, delay(HEAD_START)])
   const { settings, peers } = state
@@ -159,7 +164,8 @@ async function applyTunnelAndFirewall(
   const wireguard = await attempt(parts, 'WireGuard', () =>
     parts.wireguard.apply({ settings, peers: isSafe ? peers : [] }),
   )
-  return { wireguard: isSafe ? wireguard : { ...wireguard, part: shut(nftables.part) }, nftables, udp }
+  const part = isSafe ? wireguard.part : shut(nftables.part)
+  return { wireguard: { ...wireguard, part }, nftables, udp, peers: await admitted }
 }
 
 /** Without the firewall, nodes would reach all of this machine. */
@@ -223,8 +229,22 @@ async function applyHaproxy(
   }
 }
 
-async function findTargets(parts: ReconcileParts, state: HeldState): Promise<Targets<Route | PortRoute>> {
-  const { settings, peers, sections } = state
+/** What cannot be looked at is not behind a gateway: its packets would leave this machine by another way. */
+async function admitPeers({ wireguard, log }: ReconcileParts, { settings, peers }: HeldState) {
+  try {
+    return await wireguard.admit({ settings, peers })
+  } catch (error) {
+    log.debug({ err: error }, 'the networks of this machine cannot be read')
+    return peers.map((peer) => ({ ...peer, subnets: [] }))
+  }
+}
+
+async function findTargets(
+  parts: ReconcileParts,
+  { settings, sections }: HeldState,
+  admitted: Promise<readonly Peer[]>,
+): Promise<Targets<Route | PortRoute>> {
+  const peers = await admitted
   const find = () =>
     parts.targets.resolve(routesOf(sections), { settings, peers, machine: parts.observeMachine() })
   const first = find()

@@ -1,7 +1,7 @@
 import type { Peer } from '@postern/contract/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { expect, test } from 'vitest'
-import { type PlanInput, planTunnel } from './plan.ts'
+import { admitPeers, type PlanInput, planTunnel } from './plan.ts'
 
 const keyOf = (letter: string) => `${letter.repeat(42)}A=`
 const node = (nodeId: number, changes: Partial<Peer> = {}): Peer => ({
@@ -15,22 +15,22 @@ const node = (nodeId: number, changes: Partial<Peer> = {}): Peer => ({
   allowInternet: false,
   ...changes,
 })
-const plan = (peers: Peer[], changes: Partial<PlanInput> = {}) =>
-  planTunnel({
-    settings: {
-      publicHost: 'edge.example.com',
-      tunnelPrivateKey: keyOf('K'),
-      tunnelNetwork4: '10.64.0.0/16',
-      tunnelNetwork6: 'fd00::/64',
-      signInKeys: [],
-      identityKeys: [],
-    },
-    peers,
-    ownPublicKey: keyOf('O'),
-    occupied: [],
-    gatewayNetworks: null,
-    ...changes,
-  })
+const input = (peers: Peer[], changes: Partial<PlanInput> = {}): PlanInput => ({
+  settings: {
+    publicHost: 'edge.example.com',
+    tunnelPrivateKey: keyOf('K'),
+    tunnelNetwork4: '10.64.0.0/16',
+    tunnelNetwork6: 'fd00::/64',
+    signInKeys: [],
+    identityKeys: [],
+  },
+  peers,
+  ownPublicKey: keyOf('O'),
+  occupied: [],
+  gatewayNetworks: null,
+  ...changes,
+})
+const plan = (...args: Parameters<typeof input>) => planTunnel(input(...args))
 
 test('the edge holds .1 of the first /24 and of each one in use, and its ULA', () => {
   expect(plan([]).addresses).toEqual(['10.64.0.1/24', 'fd00::1/64'])
@@ -100,4 +100,6 @@ test('gateways have only what lies in the networks that the settings allow', () 
     ),
   )
   expect(plan([gateway], { gatewayNetworks: [] }).problems).toHaveLength(4)
+  const admitted = admitPeers(input([node(2), gateway], { gatewayNetworks: ['192.168.0.0/20'] }))
+  expect(admitted).toEqual([node(2), { ...gateway, subnets: ['192.168.7.0/24'] }])
 })

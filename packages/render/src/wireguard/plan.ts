@@ -86,6 +86,18 @@ export function planTunnel(input: PlanInput): TunnelPlan {
   return plan
 }
 
+/** The peers with those of their networks that the tunnel takes: what is left out is reached another way, or not at all. */
+export function admitPeers(input: PlanInput): Peer[] {
+  const taken = new Map(planTunnel(input).peers.map(({ nodeId, allowedIps }) => [nodeId, allowedIps]))
+  return input.peers.map((peer) => {
+    const subnets = peer.subnets.filter((text) => {
+      const network = findCidr(text)
+      return network !== undefined && taken.get(peer.nodeId)?.includes(formatCidr(network))
+    })
+    return subnets.length === peer.subnets.length ? peer : { ...peer, subnets }
+  })
+}
+
 function toTunnelPeer(peer: Peer, allowedIps: string[]): TunnelPeer {
   const { nodeId, publicKey, presharedKey } = peer
   return { nodeId, publicKey, presharedKey, allowedIps: allowedIps.sort() }

@@ -232,9 +232,13 @@ describe('the tunnel', () => {
     await lab.must('ip', 'link', 'add', 'lan0', 'type', 'bridge')
     await lab.must('ip', 'addr', 'add', '192.168.7.5/24', 'dev', 'lan0')
     await lab.must('ip', 'link', 'set', 'lan0', 'up')
-    const { problems } = await driver().apply({ settings, peers: [gateway] })
+    const wanted = { settings, peers: [site, gateway] }
+    const { problems } = await driver().apply(wanted)
+    // Nor is a host in it taken for one behind the gateway.
+    expect(await driver().admit(wanted)).toEqual([site, { ...gateway, subnets: ['fd77::/64'] }])
     const route = await lab.must('ip', 'route', 'get', '192.168.7.20')
     await lab.must('ip', 'link', 'del', 'lan0')
+    expect(await driver().admit(wanted)).toEqual(wanted.peers)
     expect(problems[0]?.message).toContain('this machine uses 192.168.7.5/24 on lan0')
     expect(route).toContain('dev lan0')
   })

@@ -6,11 +6,17 @@ import type { Exec } from '@postern/host/exec'
 import { writeAtomic } from '@postern/host/files'
 import { publicKeyOf } from '@postern/host/wireguard-keys'
 import { renderWireGuard } from '@postern/render/wireguard/config'
-import { planTunnel, type TunnelPlan } from '@postern/render/wireguard/plan'
+import {
+  admitPeers,
+  type OccupiedNetwork,
+  type PlanInput,
+  planTunnel,
+  type TunnelPlan,
+} from '@postern/render/wireguard/plan'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
 import { createEndpointMemory, type EndpointMemory, type Endpoints, findEndpoint } from './endpoints.ts'
 import { ensureInterface, removeInterface } from './interface.ts'
-import { observeTunnel } from './observe.ts'
+import { observeOccupied, observeTunnel } from './observe.ts'
 import {
   isInSync,
   isOwnPartRight,
@@ -42,6 +48,8 @@ export interface WireGuardWanted {
 export interface WireGuardDriver {
   /** Makes the interface exact, from any state, and reads it back. @throws PartMissingError, PartFailedError */
   apply(wanted: WireGuardWanted): Promise<PartResult>
+  /** The peers with those of their networks that are in the tunnel; it looks at this machine, and not at the tunnel. */
+  admit(wanted: WireGuardWanted): Promise<readonly Peer[]>
   /** Whether keys, port and peers are still as the last apply left them; it starts no program for wireguard-go. */
   isAsLeft(): Promise<boolean>
   /** Ends the tunnel; wireguard-go ends with its interface. */
@@ -78,6 +86,11 @@ export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
       left = plan.target
       return { ...result, problems: [...result.problems, ...problems] }
     },
+    async admit(wanted) {
+      // Most have no gateway, and starting a program would delay what changes.
+      if (wanted.peers.every(({ subnets }) => subnets.length === 0)) return wanted.peers
+      return admitPeers(planInput(options, wanted, await observeOccupied(options)))
+    },
     async isAsLeft() {
       const held = left && (await findTunnel(options.exec, options.interface))
       return left !== undefined && held !== undefined && isInSync(left, held)
@@ -97,13 +110,7 @@ async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise
   const { tunnel, occupied, hasIpv6 } = await observeTunnel(options)
   if (!tunnel || !(tunnel.kind in CARRIERS)) return undefined
   const { tunnelPrivateKey } = wanted.settings
-  const ownPublicKey = publicKeyOf(tunnelPrivateKey)
-  const plan = planTunnel({
-    ...wanted,
-    ownPublicKey,
-    occupied,
-    gatewayNetworks: options.gatewayNetworks ?? null,
-  })
+  const plan = planTunnel(planInput(options, wanted, occupied))
   const target = {
     ...(hasIpv6 ? plan : withoutIpv6(plan)),
     interface: options.interface,
@@ -111,6 +118,15 @@ async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise
     listenPort: options.listenPort,
   }
   return { target, tunnel, steps: planSteps(target, tunnel) }
+}
+
+function planInput(
+  { gatewayNetworks = null }: WireGuardOptions,
+  wanted: WireGuardWanted,
+  occupied: readonly OccupiedNetwork[],
+): PlanInput {
+  const ownPublicKey = publicKeyOf(wanted.settings.tunnelPrivateKey)
+  return { ...wanted, ownPublicKey, occupied, gatewayNetworks }
 }
 
 /** Tries every step, also after one that failed: the more of it stands, the better. */

@@ -48,6 +48,17 @@ export async function observeTunnel(options: {
   }
 }
 
+/** What else this machine is connected to. @throws PartFailedError, ProgramMissingError */
+export async function observeOccupied(options: {
+  exec: Exec
+  interface: string
+  resolvConf: string
+}): Promise<OccupiedNetwork[]> {
+  const { links, routes } = await readNetwork(options.exec)
+  const foreign = routes.filter(({ dev }) => dev !== options.interface)
+  return occupiedNetworks(links, foreign, await readResolvers(options.resolvConf), options.interface)
+}
+
 /** One program for all of it, since starting one costs the edge more than what it reads. */
 async function readNetwork(exec: Exec) {
   // With `table all` it lists the routes of both families; those of other tables say so.
