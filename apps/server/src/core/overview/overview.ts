@@ -8,6 +8,9 @@ import { readServices, toService } from '../services/records.ts'
 import { type ServiceNodeView, serviceState } from '../services/state.ts'
 
 const MOST_CHANGES = 8
+/** In the words of the partial indexes that count them: a bound value would not be known to fit. */
+const COUNTED = sql<boolean>`enabled = 1 AND system = 0`
+const DISABLED = sql<boolean>`enabled = 0`
 
 /**
  * What matters of the whole installation. All services of a node are in the same phase, except for those that an edge
@@ -55,28 +58,20 @@ export interface CountedNode {
 }
 
 export async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
-  const rows = await db
-    .selectFrom('nodes')
-    .leftJoin('services', (join) =>
-      join
-        .onRef('services.node_id', '=', 'nodes.id')
-        .on('services.enabled', '=', 1)
-        .on('services.system', '=', 0),
-    )
-    .select(({ fn }) => [
-      'nodes.id',
-      'is_local',
-      'nodes.enabled',
-      fn.count<number>('services.id').as('count'),
-    ])
-    .groupBy('nodes.id')
+  const services = await db
+    .selectFrom('services')
+    .select(({ fn }) => ['node_id', fn.countAll<number>().as('count')])
+    .where(COUNTED)
+    .groupBy('node_id')
     .execute()
+  const counts = new Map(services.map(({ node_id, count }) => [node_id, count]))
+  const rows = await db.selectFrom('nodes').select(['id', 'is_local', 'enabled']).execute()
   const views = edges
     .views()
     .map((view) => ({ ...view, problems: [], troubles: new Map(), families: new Map() }))
   const now = clock()
   return new Map(
-    rows.map(({ id, is_local, enabled, count }) => {
+    rows.map(({ id, is_local, enabled }) => {
       const figures = live.find(id)
       const status = statusOf(enabled === 1, figures, now)
       const node = {
@@ -94,7 +89,12 @@ export async function countServices({ db, live, edges, clock }: Context): Promis
       }
       return [
         id,
-        { kind: kindOf(node), phase: serviceState(any, views).phase, count, lastSeen: node.lastSeen },
+        {
+          kind: kindOf(node),
+          phase: serviceState(any, views).phase,
+          count: counts.get(id) ?? 0,
+          lastSeen: node.lastSeen,
+        },
       ]
     }),
   )
@@ -204,7 +204,7 @@ async function countDisabled({ db }: Context): Promise<number> {
   const { count } = await db
     .selectFrom('services')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('enabled', '=', 0)
+    .where(DISABLED)
     .executeTakeFirstOrThrow()
   return count
 }

@@ -13,6 +13,7 @@ import { publications } from './0012-publications.ts'
 import { agentDomains } from './0013-agent-domains.ts'
 import { tokensOfKeys } from './0014-tokens-of-keys.ts'
 import { sharesOfAgents } from './0015-shares-of-agents.ts'
+import { countsOfServices } from './0016-counts-of-services.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly string[] = [
   agentDomains,
   tokensOfKeys,
   sharesOfAgents,
+  countsOfServices,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
