@@ -1,10 +1,11 @@
+import { parseSettings } from '@postern/contract/settings'
 import { expect, test } from 'vitest'
-import { renderBanner, renderDataPlane } from './banner.ts'
+import { consoleHere, renderBanner, renderDataPlane } from './banner.ts'
 
 const banner = {
   version: '1.2.3',
   publicUrl: 'https://203.0.113.1',
-  here: { consolePort: 3000, dataDir: '/var/lib/postern' },
+  here: { console: consoleHere(parseSettings({}), true), dataDir: '/var/lib/postern' },
 }
 
 test('both addresses, and no password when none was made', () => {
@@ -12,6 +13,14 @@ test('both addresses, and no password when none was made', () => {
   expect(text).toContain('https://203.0.113.1/')
   expect(text).toContain('http://127.0.0.1:3000/')
   expect(text).not.toContain('Password')
+})
+
+test("a port that another program holds is no way in: the console's socket is named instead", () => {
+  const settings = parseSettings({ POSTERN_DATA_DIR: '/var/lib/postern' })
+  const here = { ...banner.here, console: consoleHere(settings, false) }
+  const text = renderBanner({ ...banner, here })
+  expect(text).toContain('/var/lib/postern/server/console.sock (port 3000 is taken by another program)')
+  expect(text).not.toContain('127.0.0.1')
 })
 
 test('in a container only what can be opened from outside', () => {

@@ -1,28 +1,39 @@
 import type { DataPlane } from '@postern/contract/edge'
+import { installationPaths } from '@postern/contract/installation'
+import type { Settings } from '@postern/contract/settings'
 import { printable } from './command.ts'
 
 export interface Banner {
   version: string
   publicUrl: string
   /** Where this machine has console and data; absent in a container, where neither is a place of the machine. */
-  here?: { consolePort: number; dataDir: string } | undefined
+  here?: { console: string; dataDir: string } | undefined
   /** Only on the first start, and only when no password was given. */
   generatedAdmin?: { username: string; password: string } | undefined
   /** Why no edge runs here; absent when one does. */
   obstacle?: string | undefined
 }
 
+/** The console on this machine: its port, or where another program holds that, the socket that only root opens. */
+export function consoleHere(
+  { POSTERN_CONSOLE_PORT, POSTERN_DATA_DIR }: Settings,
+  isPortFree: boolean,
+): string {
+  if (isPortFree) return `http://127.0.0.1:${POSTERN_CONSOLE_PORT}/`
+  const { consoleSocket } = installationPaths(POSTERN_DATA_DIR)
+  return `${consoleSocket} (port ${POSTERN_CONSOLE_PORT} is taken by another program)`
+}
+
 const line = (label: string, text: string) => `  ${label.padEnd(11)} ${printable(text)}`
 
 export function renderBanner(banner: Banner): string {
   const { here } = banner
-  const local = here && `http://127.0.0.1:${here.consolePort}/`
   const admin = banner.generatedAdmin
   const lines = [
     `Postern ${banner.version} is running.`,
     '',
     ...(banner.obstacle ? [] : [line('Console', `${banner.publicUrl}/`)]),
-    ...(local ? [line(banner.obstacle ? 'Console' : '', local)] : []),
+    ...(here ? [line(banner.obstacle ? 'Console' : '', here.console)] : []),
     ...(admin
       ? [line('Username', admin.username), line('Password', `${admin.password}  (shown only now)`)]
       : []),

@@ -17,6 +17,8 @@ interface PortUse extends Binding {
   setting: string
   /** Whether the holder is this installation's own data plane, which outlives the starter. */
   isOurs: (holder: Holder | undefined) => boolean
+  /** The server starts without it, and takes it once it is free. */
+  canWait?: boolean
 }
 
 /** The server's port, and with the edge those of the data plane. */
@@ -32,7 +34,12 @@ function listPorts(settings: Settings, withEdge: boolean): PortUse[] {
     port: settings[`POSTERN_${name}_PORT`],
     ...rest,
   })
-  const console = at('CONSOLE', { protocol: 'tcp', address: '127.0.0.1', isOurs: () => false })
+  const console = at('CONSOLE', {
+    protocol: 'tcp',
+    address: '127.0.0.1',
+    isOurs: () => false,
+    canWait: true,
+  })
   if (!withEdge) return [console]
   return [
     console,
@@ -42,8 +49,12 @@ function listPorts(settings: Settings, withEdge: boolean): PortUse[] {
   ]
 }
 
-/** @throws CommandError that names the port, who holds it, and the setting. */
-export async function assertPortsFree(settings: Settings, withEdge: boolean): Promise<void> {
+/**
+ * @returns whether the console's own port is free, too
+ * @throws CommandError that names the port, who holds it, and the setting.
+ */
+export async function assertPortsFree(settings: Settings, withEdge: boolean): Promise<boolean> {
+  let isConsoleFree = true
   const ports = listPorts(settings, withEdge)
   for (const [index, use] of ports.entries()) {
     const twin = ports
@@ -53,11 +64,16 @@ export async function assertPortsFree(settings: Settings, withEdge: boolean): Pr
       throw new CommandError(`${use.setting} and ${twin.setting} are both ${use.port}: choose two ports`)
     const problem = await findBindError(use)
     if (!problem) continue
+    if (problem === 'EADDRINUSE' && use.canWait) {
+      isConsoleFree = false
+      continue
+    }
     const holders = problem === 'EADDRINUSE' ? listHolders(use.port, use.protocol) : []
     if (problem === 'EADDRINUSE' && (holders.length ? holders.every(use.isOurs) : use.isOurs(undefined)))
       continue
     throw new CommandError(describeTaken(use, problem, holders[0]))
   }
+  return isConsoleFree
 }
 
 function describeTaken({ setting, port, protocol }: PortUse, problem: string, holder?: Holder): string {

@@ -4,6 +4,7 @@ import { releaseLock, takeLock } from '@postern/host/lock'
 import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
 import type { Banner } from './banner.ts'
+import { consoleHere } from './banner.ts'
 import { CommandError } from './command.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { type Environment, ROOT } from './environment.ts'
@@ -40,8 +41,8 @@ export async function runInstallation(
     )
   try {
     await assertNoServer(paths.serverSocket)
-    await assertPortsFree(settings, !obstacle)
-    await runPrograms(installation, until, listeners)
+    const console = consoleHere(settings, await assertPortsFree(settings, !obstacle))
+    await runPrograms(installation, console, until, listeners)
   } finally {
     releaseLock(paths.starterPid)
   }
@@ -49,6 +50,7 @@ export async function runInstallation(
 
 async function runPrograms(
   installation: Installation,
+  console: string,
   until: Promise<unknown>,
   listeners: Listeners,
 ): Promise<void> {
@@ -59,7 +61,10 @@ async function runPrograms(
     isOver = true
   })
   try {
-    await Promise.race([startAll(installation, view, programs, listeners, () => isOver), over])
+    await Promise.race([
+      startAll(installation, view, { programs, console, listeners, isOver: () => isOver }),
+      over,
+    ])
     await over
   } finally {
     await Promise.all(programs.map((program) => program.stop()))
@@ -67,16 +72,22 @@ async function runPrograms(
   }
 }
 
-/** @param programs filled with what was started, so that it can be stopped at any moment */
+interface Start {
+  /** Filled with what was started, so that it can be stopped at any moment. */
+  programs: Program[]
+  /** Where the console is on this machine. */
+  console: string
+  listeners: Listeners
+  isOver: () => boolean
+}
+
 async function startAll(
   installation: Installation,
   view: ProgramView,
-  programs: Program[],
-  { onServer, onEdge, warn }: Listeners,
-  isOver: () => boolean,
+  { programs, console, listeners: { onServer, onEdge, warn }, isOver }: Start,
 ): Promise<void> {
   const { environment, settings, obstacle } = installation
-  const { POSTERN_CONSOLE_PORT: consolePort, POSTERN_DATA_DIR: dataDir } = settings
+  const { POSTERN_DATA_DIR: dataDir } = settings
   const config = readConfig(observeNetwork(), { ...environment, POSTERN_DATA_DIR: dataDir }, ROOT)
   // At the same time: the edge serves the state of its last run before the server answers.
   const prepare = () => prepareDataDir(dataDir, installation.identities)
@@ -90,7 +101,7 @@ async function startAll(
   const { generatedAdmin } = parseServerReady(await isReady(server))
   if (isOver()) return
   const { version } = config
-  const here = { consolePort, dataDir }
+  const here = { console, dataDir }
   onServer({ version, publicUrl: publicUrl(config), here, generatedAdmin, obstacle })
   if (dataPlane) onEdge(parseEdgeReady(await dataPlane))
 }

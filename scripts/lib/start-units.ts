@@ -5,7 +5,7 @@ import { parseSettings } from '@postern/contract/settings'
 import { must } from '@postern/host/exec'
 import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
-import { renderBanner, renderDataPlane } from './banner.ts'
+import { consoleHere, renderBanner, renderDataPlane } from './banner.ts'
 import { ROOT } from './environment.ts'
 import { prepareInstallation } from './installation.ts'
 import { assertPortsFree } from './ports.ts'
@@ -31,7 +31,7 @@ export async function startUnits(
   const { paths, settings } = installation
   await stopStarter(paths.starterPid)
   // Running units hold the ports themselves.
-  if ((await listActiveUnits()).length === 0) await assertPortsFree(settings, true)
+  const isConsoleFree = (await listActiveUnits()).length > 0 || (await assertPortsFree(settings, true))
   write(kept)
   await must('systemctl', ['daemon-reload'], { timeoutMs: 30_000 })
   await must('systemctl', ['enable', ...UNITS], { timeoutMs: 30_000 })
@@ -43,7 +43,7 @@ export async function startUnits(
     renderBanner({
       version: config.version,
       publicUrl: publicUrl(config),
-      here: { consolePort: settings.POSTERN_CONSOLE_PORT, dataDir: settings.POSTERN_DATA_DIR },
+      here: { console: consoleHere(settings, isConsoleFree), dataDir: settings.POSTERN_DATA_DIR },
       generatedAdmin: generated ? { username, password: generated } : undefined,
     }),
   )
