@@ -35,19 +35,26 @@ const SURPLUS_PAUSE = 5000
 export function createLogListener(paths: HaproxyPaths, user: number): LogListener {
   const logs: HaproxyLogs = new EventEmitter()
   const sockets = new Set<Socket>()
+  const heard = new Set<Socket>()
+  const readTable = createTableReader()
   let secret = ''
+  const admit = (socket: Socket) => {
+    heard.add(socket)
+    socket.on('close', () => heard.delete(socket))
+    if (heard.size <= MAX_CONNECTIONS) return receive(socket, logs, secret)
+    const timer = setTimeout(() => socket.destroy(), SURPLUS_PAUSE)
+    socket.on('close', () => clearTimeout(timer))
+  }
   // What comes in a pause waits in the kernel, as one piece.
   const server = createServer({ highWaterMark: 1 }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     // HAProxy connects again by itself.
     socket.on('error', () => undefined)
-    if (sockets.size > MAX_CONNECTIONS) {
-      const timer = setTimeout(() => socket.destroy(), SURPLUS_PAUSE)
-      socket.on('close', () => clearTimeout(timer))
-      return
-    }
-    void isSentBy(socket, user).then((isOurs) => (isOurs ? receive(socket, logs, secret) : socket.destroy()))
+    void readTable().then((table) => {
+      if (!isSentBy(table, socket, user)) socket.destroy()
+      if (!socket.destroyed) admit(socket)
+    })
   })
   server.maxConnections = 4 * MAX_CONNECTIONS
   return {
@@ -160,14 +167,30 @@ async function readLogSecret(file: string): Promise<string> {
 const ESTABLISHED = '01'
 
 /** Whether the other end of an IPv4 loopback connection is open and belongs to `user`. */
-async function isSentBy(socket: Socket, user: number): Promise<boolean> {
-  const end = `0100007F:${hexPort(socket.remotePort)}`
-  const start = `0100007F:${hexPort(socket.localPort)}`
-  const table = await readFile('/proc/net/tcp', 'utf8').catch(() => '')
-  return table.split('\n').some((line) => {
-    const [, local, remote, state, , , , owner] = line.trim().split(/\s+/)
-    return local === end && remote === start && state === ESTABLISHED && Number(owner) === user
-  })
+function isSentBy(table: string, { remotePort, localPort }: Socket, user: number): boolean {
+  const start = table.indexOf(
+    ` 0100007F:${hexPort(remotePort)} 0100007F:${hexPort(localPort)} ${ESTABLISHED} `,
+  )
+  if (start < 0) return false
+  const [, , , , , , , owner] = table.slice(start, table.indexOf('\n', start)).split(/\s+/)
+  return Number(owner) === user
+}
+
+/**
+ * Reads the kernel's list of connections, once for all that ask before it begins: it can be long, and any user of this
+ * machine can make it be read as often as he connects.
+ */
+function createTableReader(): () => Promise<string> {
+  let last = Promise.resolve('')
+  let next: Promise<string> | undefined
+  return () => {
+    next ??= last.then(() => {
+      next = undefined
+      last = readFile('/proc/net/tcp', 'utf8').catch(() => '')
+      return last
+    })
+    return next
+  }
 }
 
 function hexPort(port = 0): string {
