@@ -53,7 +53,10 @@ function describePlace(tunnel: string): string {
 }
 
 async function describeListeners(targets: NodeTargets | undefined): Promise<string> {
-  return targets ? JSON.stringify(await listListeners(targets, readHead)) : ''
+  if (!targets) return ''
+  // Each once: a program may have a socket for each of its clients.
+  const listeners = (await listListeners(targets, readHead)).map((listener) => JSON.stringify(listener))
+  return [...new Set(listeners)].sort().join()
 }
 
 /** The kernel makes the list as it is read, and a busy machine has many connections after those that listen. */

@@ -1,0 +1,40 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { until } from '@postern/testkit/until'
+import { expect, onTestFinished, test } from 'vitest'
+import { watchSurroundings } from './surroundings.ts'
+
+test('another socket of a program that is heard already is nothing new, another program is', async () => {
+  const bind = async (port: number) => {
+    const socket = createSocket({ type: 'udp4', reuseAddr: true }).bind(port, '127.0.0.1')
+    onTestFinished(() => void socket.close())
+    await once(socket, 'listening')
+    return socket.address().port
+  }
+  const port = await bind(0)
+  let looks = 0
+  let changes = 0
+  const ending = new AbortController()
+  const targets = () => {
+    looks++
+    return { tcp: [port], udp: [port] }
+  }
+  const onListening = () => {
+    changes++
+  }
+  const options = { tunnel: 'none', onMoved: () => undefined, targets, onListening }
+  const watch = watchSurroundings(options, ending.signal)
+  onTestFinished(() => {
+    ending.abort()
+    return watch
+  })
+  await until('the first look', () => looks > 1)
+  await bind(port)
+  const before = looks
+  await until('two looks', () => looks > before + 1)
+  expect(changes).toBe(0)
+  const server = createServer().listen(port, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await until('the change', () => changes === 1)
+})
