@@ -50,7 +50,16 @@ function isSilent(name: string): Promise<boolean> {
  */
 export function endUserspaceTunnel(name: string, network = readlinkSync('/proc/self/ns/net')): void {
   for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    if (isTunnel(pid, name, network)) process.kill(Number(pid), 'SIGKILL')
+    if (isTunnel(pid, name, network)) kill(Number(pid))
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // It has ended meanwhile.
+    if (codeOf(error) !== 'ESRCH') throw error
   }
 }
 

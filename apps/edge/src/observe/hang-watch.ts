@@ -16,15 +16,22 @@ export interface HangWatchOptions {
 export function createHangWatch(options: HangWatchOptions) {
   const ending = new AbortController()
   let isHanging = false
+  const end = async () => {
+    const { stdout } = await options.exec.run('readlink', ['/proc/self/ns/net'])
+    endUserspaceTunnel(options.interface, stdout.trim())
+    options.onEnded()
+  }
   const onLook = async (unanswered: number) => {
     const before = isHanging
     isHanging = unanswered > 0
     if (isHanging !== before) options.onProblem()
     if (unanswered < MOST_UNANSWERED) return
     options.log.warn('wireguard-go does not answer and is started anew')
-    const { stdout } = await options.exec.run('readlink', ['/proc/self/ns/net'])
-    endUserspaceTunnel(options.interface, stdout.trim())
-    options.onEnded()
+    try {
+      await end()
+    } catch (err) {
+      options.log.error({ err }, 'wireguard-go could not be ended, which is tried again')
+    }
   }
   return {
     start(): void {
