@@ -1,5 +1,5 @@
 import type { Wanted } from '../wanted.ts'
-import type { Held } from './holders.ts'
+import type { Held } from './owners.ts'
 
 /** One table for each interface, so that two agents on one machine do not interfere. */
 export function serviceTable(name: string): string {

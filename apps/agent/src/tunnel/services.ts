@@ -2,15 +2,15 @@ import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { AgentError } from '../errors.ts'
 import type { Wanted } from '../wanted.ts'
-import { createHolders, type Held } from './holders.ts'
 import { listListeners } from './listeners.ts'
 import { createTable, listDroppingChains, readPortSets } from './nft.ts'
+import { createOwners, type Held } from './owners.ts'
 import { HELD_SETS, renderServiceTable, serviceTable } from './service-table.ts'
 
 /** What of this machine the edge reaches: exactly the published ports, on 127.0.0.1 too. */
 export function createServices(exec: Exec, name: string) {
   const table = createTable(exec, serviceTable(name))
-  const holders = createHolders()
+  const owners = createOwners()
   let isFirst = true
 
   async function remove(): Promise<void> {
@@ -28,7 +28,7 @@ export function createServices(exec: Exec, name: string) {
       const isAny = targets.tcp.length + targets.udp.length > 0
       const own = addresses.map((address) => address.split('/')[0] ?? '')
       const listeners = await listListeners(targets, exec.readFile)
-      const { held, notes } = holders.look(
+      const { held, notes } = owners.look(
         targets,
         listeners,
         own,

@@ -47,7 +47,7 @@ export async function findUdpServices(
   { udp = [], settings, peers }: UdpWanted,
   observed: ObservedTable | undefined,
 ): Promise<FoundServices> {
-  const all = await readHolders(options.exec)
+  const all = await readOwners(options.exec)
   const served = new Set(observed?.sets.served?.map(Number))
   const enabled = udp.filter((route) => route.enabled && all.has(route.port)).map(({ port }) => port)
   const isLate = (port: number) => served.has(port) && !all.get(port)?.includes(ROOT)
@@ -111,24 +111,24 @@ export async function findHeldPorts(
   udp: readonly Pick<ResolvedPortRoute, 'enabled' | 'port'>[],
 ): Promise<string> {
   const wanted = udp.filter(({ enabled }) => enabled).map(({ port }) => port)
-  return wanted.length === 0 ? '' : describe(wanted, await readHolders(exec))
+  return wanted.length === 0 ? '' : describe(wanted, await readOwners(exec))
 }
 
-function describe(ports: readonly number[], holders: ReadonlyMap<number, readonly number[]>): string {
-  return ports.flatMap((port) => (holders.has(port) ? `${port} ${holders.get(port)}` : [])).join()
+function describe(ports: readonly number[], owners: ReadonlyMap<number, readonly number[]>): string {
+  return ports.flatMap((port) => (owners.has(port) ? `${port} ${owners.get(port)}` : [])).join()
 }
 
 /** Port → the users whose programs hold it. */
-async function readHolders(exec: Exec): Promise<Map<number, number[]>> {
+async function readOwners(exec: Exec): Promise<Map<number, number[]>> {
   const tables = await Promise.all(['udp', 'udp6'].map((name) => exec.readFile(`/proc/net/${name}`)))
-  const holders = new Map<number, number[]>()
+  const owners = new Map<number, number[]>()
   for (const line of tables.flatMap((table) => (table ?? '').split('\n').slice(1))) {
     // Like `  12: 00000000:7F94 00000000:0000 07 00000000:00000000 00:00000000 00000000  1000 …`.
     const [, local = '', , , , , , uid] = line.trim().split(/\s+/)
     const port = Number.parseInt(local.split(':')[1] ?? '', 16)
-    if (port) holders.set(port, [...(holders.get(port) ?? []), Number(uid)])
+    if (port) owners.set(port, [...(owners.get(port) ?? []), Number(uid)])
   }
-  return holders
+  return owners
 }
 
 export function leadsToLoopback({ target4 }: UdpService): boolean {

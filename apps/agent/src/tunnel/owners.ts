@@ -9,7 +9,7 @@ export interface Held {
   tunnel: NodeTargets
 }
 
-interface Holder {
+interface Owner {
   uid: number
   place: keyof Held
   /** Users that came later, and gain nothing by waiting. */
@@ -24,8 +24,8 @@ const EVERYWHERE = '0.0.0.0'
  * To whom the published ports belong. Any user may listen at the tunnel's address or on 127.0.0.1 above port 1023: a
  * port belongs to the user that was seen there first, until its programs are gone, or to root.
  */
-export function createHolders() {
-  let holders = new Map<string, Holder>()
+export function createOwners() {
+  let owners = new Map<string, Owner>()
 
   return {
     /**
@@ -33,21 +33,21 @@ export function createHolders() {
      * @param before what an agent before this one found
      */
     look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Held) {
-      const next = new Map<string, Holder>()
+      const next = new Map<string, Owner>()
       const held: Held = { loopback: { tcp: [], udp: [] }, tunnel: { tcp: [], udp: [] } }
       const notes: string[] = []
       for (const proto of PROTOS)
         for (const port of targets[proto]) {
           const key = `${proto} ${port}`
           const seats = seatsOf(listeners, proto, port, own)
-          const holder = holderOf(holders.get(key), seats, placeOf(before, proto, port))
-          if (!holder) continue
-          next.set(key, holder)
-          const place = leadOf(holder, seats)
+          const owner = ownerOf(owners.get(key), seats, placeOf(before, proto, port))
+          if (!owner) continue
+          next.set(key, owner)
+          const place = leadOf(owner, seats)
           if (place) held[place][proto].push(port)
-          notes.push(...describe(holder, seats, `${proto.toUpperCase()} port ${port}`))
+          notes.push(...describe(owner, seats, `${proto.toUpperCase()} port ${port}`))
         }
-      holders = next
+      owners = next
       return { held, notes }
     },
   }
@@ -72,11 +72,7 @@ function placeOf(before: Held | undefined, proto: Proto, port: number): keyof He
   return before?.tunnel[proto].includes(port) ? 'tunnel' : undefined
 }
 
-function holderOf(
-  last: Holder | undefined,
-  seats: Seats,
-  before: keyof Held | undefined,
-): Holder | undefined {
+function ownerOf(last: Owner | undefined, seats: Seats, before: keyof Held | undefined): Owner | undefined {
   const { tunnel, loopback, everywhere } = seats
   const order = before === 'tunnel' ? [...tunnel, ...loopback] : [...loopback, ...everywhere, ...tunnel]
   if (order.length === 0) return undefined
@@ -88,7 +84,7 @@ function holderOf(
   return { uid, place, others: order.filter((one) => one !== uid) }
 }
 
-function leadOf({ uid, place }: Holder, { tunnel, loopback, everywhere }: Seats): keyof Held | undefined {
+function leadOf({ uid, place }: Owner, { tunnel, loopback, everywhere }: Seats): keyof Held | undefined {
   const isOther = (one: number) => one !== uid
   const isAway = ![...tunnel, ...loopback, ...everywhere].includes(uid)
   if (isAway) return place
@@ -98,7 +94,7 @@ function leadOf({ uid, place }: Holder, { tunnel, loopback, everywhere }: Seats)
   return tunnel.some(isOther) ? 'loopback' : undefined
 }
 
-function describe({ uid }: Holder, seats: Seats, port: string): string[] {
+function describe({ uid }: Owner, seats: Seats, port: string): string[] {
   const places = { "at the tunnel's address": seats.tunnel, 'on 127.0.0.1': seats.loopback }
   return Object.entries(places).flatMap(([place, uids]) => {
     const other = uids.find((one) => one !== uid && one !== ROOT)
