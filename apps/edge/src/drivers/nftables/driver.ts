@@ -111,6 +111,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       if (services.length > 0) await countBytes(exec)
       const drops = [
         ...(await letForward(options, wanted, services)),
+        // Only advice about other programs' tables: all of ours is in force, even if theirs cannot be read.
         ...(await listClosedDoors(options).catch(() => [])),
       ]
       if (failure) throw failure
