@@ -217,7 +217,7 @@ test('a wireguard-go that hangs is replaced within seconds, and the report says 
   const hung = performance.now()
   process.kill(before?.pid ?? 0, 'SIGSTOP')
   await until('the report', () =>
-    lastReport()?.problems[0]?.message.startsWith('wireguard-go does not answer'),
+    lastReport()?.problems[0]?.message.startsWith('wireguard-go is not responding'),
   )
   await until('another one', async () => {
     const now = await tunnels()

@@ -132,7 +132,7 @@ async function runDaemon(
 function createHangWatch(tunnel: string, onMoved: () => void, log: Log) {
   const onLook = async (unanswered: number) => {
     if (unanswered < MOST_UNANSWERED) return
-    log('wireguard-go does not answer and is started anew')
+    log('wireguard-go is not responding and is restarted')
     endUserspaceTunnel(tunnel)
     onMoved()
   }

@@ -26,7 +26,7 @@ export function createHangWatch(options: HangWatchOptions) {
     isHanging = unanswered > 0
     if (isHanging !== before) options.onProblem()
     if (unanswered < MOST_UNANSWERED) return
-    options.log.warn('wireguard-go does not answer and is started anew')
+    options.log.warn('wireguard-go is not responding and is restarted')
     try {
       await end()
     } catch (err) {
@@ -46,4 +46,4 @@ export function createHangWatch(options: HangWatchOptions) {
   }
 }
 
-const HANGS = 'wireguard-go does not answer: no node is reached until it is started anew, within ten seconds.'
+const HANGS = 'wireguard-go is not responding: no node can be reached until it restarts, within ten seconds.'

@@ -138,7 +138,7 @@ describe('the table', () => {
       {
         scope: { kind: 'edge' },
         message:
-          'Visitors reach nothing until the chain in of the table inet wall lets TCP port 443 in. ' +
+          'Visitors cannot reach anything until the chain in of the table inet wall lets TCP port 443 in. ' +
           'Another program made it, as ufw or firewalld do.',
       },
     ])

@@ -281,7 +281,7 @@ async function listClosedDoors(options: NftablesOptions): Promise<Problem[]> {
   const closed = await findForeignDrops(options, 'input', (listing) => mayLetPortIn(listing, httpsPort))
   return closed.map(({ family, table, name }) => ({
     scope: { kind: 'edge' },
-    message: `Visitors reach nothing until the chain ${name} of the table ${family} ${table} lets TCP port ${httpsPort} in. Another program made it, as ufw or firewalld do.`,
+    message: `Visitors cannot reach anything until the chain ${name} of the table ${family} ${table} lets TCP port ${httpsPort} in. Another program made it, as ufw or firewalld do.`,
   }))
 }
 

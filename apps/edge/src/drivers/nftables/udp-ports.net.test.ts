@@ -94,7 +94,7 @@ test('leaves no port of a service in force to another user who opens it later, b
     {
       scope: { kind: 'edge' },
       message:
-        'A program of user 65534 has opened UDP port 32671 of this machine, which a service has. ' +
+        'A program of user 65534 has opened UDP port 32671 on this machine, which belongs to a service. ' +
         'Visitors still reach the service.',
     },
   ])

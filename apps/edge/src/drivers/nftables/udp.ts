@@ -88,7 +88,7 @@ const ROOT = 0
 
 function tellLate(port: number, [uid]: readonly number[] = []): Problem {
   const message =
-    `A program of user ${uid} has opened UDP port ${port} of this machine, which a service has. ` +
+    `A program of user ${uid} has opened UDP port ${port} on this machine, which belongs to a service. ` +
     'Visitors still reach the service.'
   return { scope: { kind: 'edge' }, message }
 }
