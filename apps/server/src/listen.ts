@@ -34,10 +34,8 @@ const RETRY_MS = 5_000
 
 interface LoopbackOptions {
   port: number
-  /** Is told why the port is not open, and null when it is. */
+  /** Is told why the port is not open, and null when it is again; each once. */
   onChange(problem: string | null): void
-  /** Default: every five seconds. */
-  retryMs?: number
 }
 
 /**
@@ -47,24 +45,28 @@ interface LoopbackOptions {
  */
 export async function openLoopback(
   app: FastifyInstance,
-  { port, onChange, retryMs = RETRY_MS }: LoopbackOptions,
+  { port, onChange }: LoopbackOptions,
 ): Promise<() => Promise<void>> {
   const server = createServer((socket) => void app.server.emit('connection', socket))
   let retry: NodeJS.Timeout | undefined
+  let told: string | null = null
+  const tell = (problem: string | null) => {
+    if (problem === told) return
+    told = problem
+    onChange(problem)
+  }
   const attempt = () =>
     new Promise<void>((resolve) => {
       const fail = (cause: Error) => {
         const why = codeOf(cause) === 'EADDRINUSE' ? 'is taken' : `cannot be opened (${messageOf(cause)})`
-        onChange(
-          `port ${port} of 127.0.0.1 ${why}: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`,
-        )
-        retry = setTimeout(() => void attempt(), retryMs).unref()
+        tell(`port ${port} of 127.0.0.1 ${why}: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`)
+        retry = setTimeout(() => void attempt(), RETRY_MS).unref()
         resolve()
       }
       server.once('error', fail)
       server.listen(port, '127.0.0.1', () => {
         server.off('error', fail)
-        onChange(null)
+        tell(null)
         resolve()
       })
     })

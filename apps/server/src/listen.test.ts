@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fastify } from 'fastify'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openLoopback } from './listen.ts'
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => vi.useRealTimers())
+
+test('a port that stays taken is said once, and once that it is open', async () => {
+  const app = fastify()
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const address = holder.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const told: (string | null)[] = []
+  const close = await openLoopback(app, { port, onChange: (problem) => void told.push(problem) })
+  const taken = expect.stringContaining(`port ${port} of 127.0.0.1 is taken`)
+  expect(told).toEqual([taken])
+  for (let tries = 0; tries < 3; tries++) {
+    vi.advanceTimersByTime(5000)
+    await turn(() => vi.getTimerCount() > 0)
+  }
+  expect(told).toEqual([taken])
+  holder.close()
+  await once(holder, 'close')
+  vi.advanceTimersByTime(5000)
+  await turn(() => told.length > 1)
+  expect(told).toEqual([taken, null])
+  await close()
+  await app.close()
+})
+
+/** The clock stands still, and the network does not. */
+async function turn(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setImmediate(resolve))
+}
