@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { messageOf } from '@postern/host/errors'
@@ -17,24 +17,26 @@ export interface SocketWatchOptions {
 
 /** Listens again where somebody has removed the server's socket, or the directory around it. */
 export function watchSocket({ app, path, log, onLost }: SocketWatchOptions): { close(): void } {
-  let inode = inodeOf(path)
   let again: Server | undefined
+  const lose = (cause: unknown) => onLost(`cannot listen on ${path} again: ${messageOf(cause)}`)
   const look = () => {
-    const now = inodeOf(path)
     // One that somebody else has put there is not ours to remove.
-    if (now === inode || now !== undefined) return
+    if (existsSync(path)) return
     log.warn(`${path} was removed, and the server listens there again`)
     again?.close()
     again = createServer((socket) => app.server.emit('connection', socket))
-    again.once('error', (error) => onLost(`cannot listen on ${path} again: ${messageOf(error)}`))
+    again.once('error', lose)
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o750 })
       again.listen(path, () => {
-        chmodSync(path, 0o660)
-        inode = inodeOf(path)
+        try {
+          chmodSync(path, 0o660)
+        } catch (error) {
+          lose(error)
+        }
       })
     } catch (error) {
-      onLost(`cannot listen on ${path} again: ${messageOf(error)}`)
+      lose(error)
     }
   }
   const timer = setInterval(look, LOOK_EVERY)
@@ -44,8 +46,4 @@ export function watchSocket({ app, path, log, onLost }: SocketWatchOptions): { c
       again?.close()
     },
   }
-}
-
-function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino
 }

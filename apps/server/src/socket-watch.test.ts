@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fastify } from 'fastify'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { watchSocket } from './socket-watch.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pt-watch-'))
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+  rmSync(dir, { recursive: true })
+})
+
+test('a socket that is removed again before it has its mode is lost, and no crash', async () => {
+  const app = fastify()
+  const path = join(dir, 'server.sock')
+  const lost = Promise.withResolvers<string>()
+  const watch = watchSocket({ app, path, log: { warn: () => undefined }, onLost: lost.resolve })
+  vi.advanceTimersByTime(1000)
+  rmSync(path)
+  expect(await lost.promise).toMatch(/^cannot listen on .*server\.sock again: ENOENT/)
+  watch.close()
+  await app.close()
+})
