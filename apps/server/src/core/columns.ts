@@ -19,9 +19,11 @@ export function hasText(
   return sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`
 }
 
-/** Whether a service leads to an address that has this text in it, as people write it: `192.168.7.21:8080`. */
+/** Whether a service leads to an address that has this text in it, as its row shows it: `[fd00::7]:80`. */
 export function hasBackend(text: string) {
-  return sql<SqlBool>`instr(coalesce(services.backend_host, '') || ':' || services.backend_port, ${text}) > 0`
+  const host = sql`iif(instr(services.backend_host, ':') > 0,
+    '[' || services.backend_host || ']', coalesce(services.backend_host, 'localhost'))`
+  return sql<SqlBool>`instr(${host} || ':' || services.backend_port, ${text}) > 0`
 }
 
 export function networksOf(row: Pick<NodeRow, 'gateway_networks'>): GatewayNetwork[] {

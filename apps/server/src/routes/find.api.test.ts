@@ -67,6 +67,20 @@ it('finds a service by where it leads', async () => {
   expect(listed).toHaveLength(1)
 })
 
+it('finds a service by where it leads as its row shows it, with localhost and the brackets of IPv6', async () => {
+  const networks = [{ interface: 'eth0', subnet: 'fd00:7::/64' }]
+  const gateway = { name: 'gate-6', isGateway: true, gatewayNetworks: networks }
+  const { id } = (await client.post('/api/nodes', gateway)).json()
+  const hosts = { own: '', lan: 'fd00:7::7' }
+  for (const [name, backendHost] of Object.entries(hosts)) {
+    const form = { name: `six-${name}`, pathLocation: `/six-${name}`, backendHost, backendPort: 8766 }
+    expect((await client.post(`/api/services/${id}/http`, form)).statusCode).toBe(201)
+  }
+  const namesOf = async (text: string) => (await find(text)).services.map(({ name }) => name)
+  expect(await namesOf('localhost:8766')).toEqual(['six-own'])
+  for (const text of ['[fd00:7::7]:8766', 'fd00:7::7']) expect(await namesOf(text)).toEqual(['six-lan'])
+})
+
 it.each(['%', '_', "'", '"', '\\', '*'])('takes %s as it is', async (text) => {
   expect(await find(text)).toEqual({ nodes: [], domains: [], services: [] })
 })
