@@ -263,7 +263,8 @@ it('lists all that needs a person page by page, the worst first, and finds it by
   edge.report(await newest(), { problems })
   await until('the report', () => server.context.edges.views()[0]?.problems.length === problems.length)
   const all = await readAttention()
-  expect(all.slice(0, 1)).toMatchObject([{ kind: 'edge', name: 'Local', problem: 'The disk is full' }])
+  const own = { kind: 'edge', name: 'Local', problem: 'The disk is full' }
+  expect(all.slice(0, 32)).toMatchObject([...Array.from({ length: 31 }, () => own), { kind: 'node' }])
   expect(all.filter(({ kind }) => kind === 'node')).toMatchObject([{ name: 'cellar', nodeId: nodeIds[2] }])
   const services = all.filter(({ kind }) => kind === 'service').map(({ problem }) => problem)
   expect(services).toEqual(expect.arrayContaining(named.map((id) => `No host for ${id}`)))
@@ -278,6 +279,19 @@ it('lists all that needs a person page by page, the worst first, and finds it by
   await edge.report(await newest(), { problems: problems.slice(0, 1) })
   await until('the report', () => server.context.edges.views()[0]?.problems.length === 1)
   expect((await client.get('/api/edges')).json()[0].problems[0]).toMatchObject({ name: 's1' })
+})
+
+it("lists the server's own problem, also while the edge is away", async () => {
+  const problem = 'port 3000 of 127.0.0.1 is taken'
+  server.context.edges.tellOwn(problem)
+  const row = { kind: 'edge', name: 'Local', problem }
+  expect(await readAttention('?search=port+3000')).toMatchObject([row])
+  edge.close()
+  await until('an edge that is away', () => server.context.edges.views().length === 0)
+  expect(await readAttention('?search=port+3000')).toMatchObject([row])
+  server.context.edges.tellOwn(null)
+  expect(await readAttention('?search=port+3000')).toEqual([])
+  edge = await connectEdgeClient(server.context.config.paths)
 })
 
 it('names the domains whose first order has failed, and counts all of them', async () => {

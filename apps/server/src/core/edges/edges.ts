@@ -40,6 +40,8 @@ export interface EdgeHub {
   /** What is wrong with the server itself, for the same places; null: nothing. */
   tellOwn(problem: string | null): void
   list(): Promise<Edge[]>
+  /** What is wrong with edges as a whole, all of it: as those that are connected say, and the server's own problem. */
+  listOwnProblems(): Promise<{ name: string; message: string }[]>
 }
 
 interface Parts {
@@ -113,6 +115,7 @@ export function createEdgeHub(parts: Parts): EdgeHub {
         held: report?.ports?.held ?? NONE_HELD,
       })),
     list: () => listEdges(parts.db, states, own),
+    listOwnProblems: () => listOwnProblems(parts.db, states, own),
     tellOwn(problem) {
       if (problem === own) return
       own = problem
@@ -279,7 +282,7 @@ async function listEdges(
   states: ReadonlyMap<number, State>,
   own: string | null,
 ): Promise<Edge[]> {
-  const rows = await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+  const rows = await selectEdges(db)
   // The server's own problem stands with the edge that is beside it.
   const beside: Problem[] = own === null ? [] : [{ scope: { kind: 'edge' }, message: own }]
   const problemsOf = (id: number) => [
@@ -309,8 +312,27 @@ async function listEdges(
   })
 }
 
+async function listOwnProblems(
+  db: Kysely<Database>,
+  states: ReadonlyMap<number, State>,
+  own: string | null,
+): Promise<{ name: string; message: string }[]> {
+  const rows = await selectEdges(db)
+  return rows.flatMap(({ id, name }, index) => {
+    const { link = null, report = null } = states.get(id) ?? {}
+    const reported = link === null ? [] : (report?.problems ?? []).filter(isOwn)
+    const beside = index === 0 && own !== null ? [own] : []
+    return [...beside, ...reported.map(({ message }) => message)].map((message) => ({ name, message }))
+  })
+}
+
+async function selectEdges(db: Kysely<Database>): Promise<{ id: number; name: string }[]> {
+  return await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+}
+
+const isOwn = ({ scope }: Problem) => scope.kind === 'edge'
+
 /** Those of the edge itself first. */
 function firstProblems(problems: readonly Problem[]): Problem[] {
-  const isOwn = ({ scope }: Problem) => scope.kind === 'edge'
   return [...problems.filter(isOwn), ...problems.filter((problem) => !isOwn(problem))].slice(0, MOST_TOLD)
 }

@@ -43,11 +43,8 @@ const NONE = { nodeId: null, nodeName: null, type: null, lost: null, notAfter: n
 
 /** What concerns an edge as a whole, a node or a certificate; that of a service is its state. */
 async function listReported(context: Context): Promise<Row[]> {
-  const edges = await context.edges.list()
-  const own = edges.flatMap(({ name, connected, problems }) =>
-    problems
-      .filter(({ scope }) => connected && scope.kind === 'edge')
-      .map(({ message }): Row => ({ ...NONE, kind: 'edge', tone: 'bad', name, problem: message })),
+  const own = (await context.edges.listOwnProblems()).map(
+    ({ name, message }): Row => ({ ...NONE, kind: 'edge', tone: 'bad', name, problem: message }),
   )
   const others = context.edges.views().flatMap(({ problems }) => problems)
   const nameOf = await readNames(
