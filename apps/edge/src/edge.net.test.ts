@@ -224,8 +224,7 @@ describe('the edge', () => {
     fake.hint({ type: 'changed', revision: 8 })
     const refused = await reported(fake, 'the refusal', (each) => each.problems.length > 0)
     expect(refused).toMatchObject({
-      wanted: 8,
-      applied: 7,
+      ...{ wanted: 8, applied: 7, isStuck: true },
       problems: [
         { scope: { kind: 'edge' }, message: expect.stringContaining("This edge doesn't understand") },
       ],

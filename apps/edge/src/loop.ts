@@ -194,12 +194,17 @@ export class Loop {
   }
 
   /** While tunnel and firewall still take their time. */
-  #tellAhead(revision: number, { part, problems, isInForce }: HaproxyOutcome): void {
+  #tellAhead(revision: number, { part, problems, isInForce, isDiskFull }: HaproxyOutcome): void {
     const outcome = this.#outcome
     if (!outcome) return
     const dataPlane = { ...outcome.dataPlane, haproxy: part }
     this.#logParts(dataPlane)
-    this.#outcome = { ...outcome, dataPlane, problems: { ...outcome.problems, haproxy: problems } }
+    this.#outcome = {
+      ...outcome,
+      dataPlane,
+      isDiskFull,
+      problems: { ...outcome.problems, haproxy: problems },
+    }
     if (isInForce) this.#inForce.haproxy = revision
     this.#report()
   }
@@ -267,6 +272,7 @@ export class Loop {
       applied: Math.min(...Object.values(this.#inForce)),
       inForce: { ...this.#inForce },
       problems: tidy([...refused, ...observed, ...this.#unread, ...found]),
+      isStuck: this.#refusal !== undefined || this.#outcome?.isDiskFull === true,
       dataPlane,
       ports: this.#portFacts(),
     })

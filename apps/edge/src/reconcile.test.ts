@@ -84,13 +84,14 @@ it('a full disk is one problem of the edge, and no failure of a HAProxy that run
   parts.nftables.apply = async () => {
     throw full
   }
-  const { dataPlane, isInForce, problems } = await reconcile(parts, holdState(makeState()), FULL)
+  const { dataPlane, isInForce, isDiskFull, problems } = await reconcile(parts, holdState(makeState()), FULL)
   const message = "The edge's disk is full: what runs keeps running, and changes wait. Free some space there."
   const problem = { scope: { kind: 'edge' }, message }
   expect(problems).toEqual({ haproxy: [problem], others: [problem] })
   expect(dataPlane.haproxy.state).toBe('ok')
   expect(dataPlane.nftables).toEqual({ state: 'failed', detail: message })
   expect(isInForce).toEqual({ haproxy: false, wireguard: true, nftables: false })
+  expect(isDiskFull).toBe(true)
 })
 
 it('a machine that cannot be looked at is a problem, and ends nothing', async () => {

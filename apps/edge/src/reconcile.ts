@@ -65,6 +65,8 @@ export interface Scope {
 export interface HaproxyOutcome extends PartResult {
   /** Read back, and as wanted. */
   isInForce: boolean
+  /** It goes on with what it has, and only what is new waits. */
+  isDiskFull: boolean
 }
 
 export interface TunnelAndFirewall {
@@ -82,6 +84,8 @@ export interface Outcome {
   /** The next apply should follow at once: this one left something so as not to delay a newer state. */
   needsAnotherApply: boolean
   problems: { haproxy: Problem[]; others: Problem[] }
+  /** HAProxy cannot be given anything new. */
+  isDiskFull: boolean
   dataPlane: DataPlane
   tunnelAndFirewall: TunnelAndFirewall
 }
@@ -122,6 +126,7 @@ export async function reconcile(
       nftables: nftables.part.state !== 'failed',
     },
     needsAnotherApply: haproxy.needsAnotherApply,
+    isDiskFull: haproxy.isDiskFull,
     problems: {
       haproxy: haproxy.problems,
       others: [...wireguard.problems, ...nftables.problems, ...tunnelProblems(state, wireguard.part)],
@@ -216,15 +221,21 @@ async function applyHaproxy(
     parts.onRoutes(routes)
     return { part: parts.haproxy.state(), problems: found }
   })
-  // It goes on with what it has, and only what is new waits.
   if (result.isDiskFull)
-    return { ...result, part: parts.haproxy.state(), isInForce: false, needsAnotherApply: false }
+    return {
+      part: parts.haproxy.state(),
+      problems: result.problems,
+      isInForce: false,
+      isDiskFull: true,
+      needsAnotherApply: false,
+    }
   const isOk = result.part.state === 'ok'
   const needsAnotherApply = isOk && parts.haproxy.needsAnotherApply()
   return {
     part: result.part,
     problems: [...unresolved, ...result.problems],
     isInForce: isOk && !needsAnotherApply,
+    isDiskFull: false,
     needsAnotherApply,
   }
 }

@@ -46,6 +46,8 @@ export const EdgeReport = z.object({
   applied: z.number(),
   inForce: InForce,
   problems: z.array(Problem).check(z.maxLength(LIMITS.edgeProblems)),
+  /** Changes wait until someone acts: one of the problems says why nothing new can be taken over. */
+  isStuck: z.optional(z.boolean()),
   dataPlane: DataPlane,
   ports: z.optional(PortFacts),
 })
@@ -155,6 +157,8 @@ export const Edge = z.object({
   /** The first of them, those of the edge itself before others. `name`: of the service, node or domain. */
   problems: z.array(z.extend(Problem, { name: z.nullable(z.string()) })),
   problemCount: z.number(),
+  /** Changes wait until someone acts, as one of the problems says. */
+  isStuck: z.boolean(),
   dataPlane: z.nullable(DataPlane),
   lastSeen: z.nullable(z.string()),
 })

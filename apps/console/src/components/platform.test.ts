@@ -12,6 +12,7 @@ const EDGE: Edge = {
   applied: 7,
   problems: [],
   problemCount: 0,
+  isStuck: false,
   dataPlane: { haproxy: fine, wireguard: fine, nftables: fine },
   lastSeen: null,
 }
@@ -31,10 +32,13 @@ test('a change that an edge cannot take over is a problem, not on its way', () =
     name: null,
     message: 'The answer of the server is no state.',
   } as const
-  expect(platformState([{ ...EDGE, wanted: 8, problems: [refused], problemCount: 1 }])).toMatchObject({
-    kind: 'problem',
-    details: [refused.message],
-  })
+  const stuck = { ...EDGE, wanted: 8, problems: [refused], problemCount: 1, isStuck: true }
+  expect(platformState([stuck])).toMatchObject({ kind: 'problem', details: [refused.message] })
+})
+
+test('a change is on its way whatever else is wrong with the edge', () => {
+  const taken = { scope: { kind: 'edge' }, name: null, message: 'Port 3000 is taken.' } as const
+  expect(platformState([{ ...EDGE, wanted: 8, problems: [taken] }])).toMatchObject({ kind: 'applying' })
   expect(platformState([{ ...EDGE, wanted: 8, problems: [problem] }])).toMatchObject({ kind: 'applying' })
 })
 

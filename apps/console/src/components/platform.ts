@@ -59,7 +59,7 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   if (broken.length > 0) return problem('Data plane down', [...broken, ...reported])
   const wanted = Math.max(...edges.map((edge) => edge.wanted))
   const applied = Math.min(...edges.map((edge) => edge.applied))
-  const isStuck = edges.some((edge) => edge.problems.some(({ scope }) => scope.kind === 'edge'))
+  const isStuck = edges.some((edge) => edge.isStuck)
   if (applied < wanted && !isStuck)
     return {
       kind: 'applying',

@@ -306,6 +306,7 @@ async function listEdges(
       applied: state?.report?.applied ?? 0,
       problems: (told.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
       problemCount: problemsOf(id).length,
+      isStuck: state?.report?.isStuck ?? false,
       dataPlane: state?.report?.dataPlane ?? null,
       lastSeen: lastSeen === null ? null : new Date(lastSeen).toISOString(),
     }
