@@ -168,8 +168,8 @@ it('names the certificates that a failing renewal will miss', async () => {
 
 it('warns of a certificate when time alone brings its end near', async () => {
   const { id } = await site.api.createDomain({ domain: 'lapse.example.com' })
-  await page.goto(`${site.origin}/nodes`)
-  await page.getByRole('link', { name: 'workshop' }).waitFor()
+  await page.goto(`${site.origin}/nodes/attention`)
+  await page.getByRole('heading', { name: 'Needs Attention' }).waitFor()
   await putCertificate(site, id, {
     endsIn: 14 + 6 / 86_400,
     problem: { code: 'caa', detail: 'CAA forbids it' },
@@ -178,6 +178,7 @@ it('warns of a certificate when time alone brings its end near', async () => {
   await page.getByText(/certificates? expires? soon/).waitFor()
   // Nothing changes any more, and nobody asks but the page itself.
   await page.getByText('2 certificates expire soon').waitFor()
+  await page.getByRole('row', { name: 'lapse.example.com' }).waitFor()
   await page.goto(site.origin)
   await expect(tile('Certificates')).toHaveText(/^Certificates2 expiring soon/)
   await site.api.call('DELETE', `/api/domains/${id}`)

@@ -2,6 +2,7 @@ import { endpoints } from '@postern/contract/console-endpoints'
 import type { Attention } from '@postern/contract/overview'
 import { Link } from 'react-router'
 import { AttentionText, attentionUrl, problemOf } from '../../components/attention/attention.tsx'
+import { useEndings } from '../../components/attention/use-attention.ts'
 import { Page } from '../../components/Page.tsx'
 import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
@@ -47,6 +48,7 @@ const COLUMNS: readonly Column<Attention>[] = [
 
 /** Everything that needs a person, the worst first. */
 export function AttentionPage() {
+  useEndings()
   const list = useList({ endpoint: endpoints.listAttention, state: usePageParams() })
   const { params, change } = list
   return (
