@@ -64,6 +64,26 @@ function sampleOf(column: string, type: string, isKey: boolean, row: number): st
   return ALLOWED[column] ?? `${column} ${row}`
 }
 
+type Values = Record<string, string | number | null>
+
+/** A row of which these values matter; the rest is whatever its columns take. */
+function insert(table: string, values: Values): void {
+  const needed = database.prepare(`PRAGMA table_info(${table})`).all()
+  const rest = needed
+    .filter(
+      ({ name, notnull, dflt_value }) => notnull === 1 && dflt_value === null && !(String(name) in values),
+    )
+    .map(({ name, type }) => [String(name), fillerOf(String(name), String(type))] as const)
+  const row = { ...Object.fromEntries(rest), ...values }
+  const columns = Object.keys(row)
+  database
+    .prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
+    .run(...Object.values(row))
+}
+
+const fillerOf = (column: string, type: string) =>
+  /_(ips|networks|domains)$/.test(column) ? '[]' : sampleOf(column, type, false, 1)
+
 test('every table can be rebuilt, and no row of any table is lost', () => {
   migrate(database, MIGRATIONS)
   fill(database)
@@ -102,6 +122,81 @@ test('tables check their flags only: to grow, every other value needs no rebuilt
   const checks = tablesOf(database).flatMap(({ sql }) => sql.match(/CHECK \(.*?\)\)/g) ?? [])
   expect(checks.length).toBeGreaterThan(0)
   for (const check of checks) expect(check).toMatch(/^CHECK \(\w+ IN \(0, 1\)\)$/)
+})
+
+test('an upgrade leaves each agent what it has, and held what a person disabled', () => {
+  migrate(database, MIGRATIONS.slice(0, 13))
+  const published = (id: number, over: Values, held = 0) => {
+    insert('services', { id, node_id: 1, domain_id: null, path: null, port: null, revision: 1, ...over })
+    insert('publications', { node_id: 1, source: 'docker', key: `k${id}`, service_id: id, enabled: 1, held })
+  }
+  insert('nodes', { id: 1, address: '10.64.0.2' })
+  insert('nodes', { id: 2, address: '10.64.0.3' })
+  insert('domains', { id: 1, domain: 'a.example.com' })
+  for (let id = 1; id <= 31; id++)
+    published(
+      id,
+      { type: 'tcp', proto: 'tcp', port: 1000 + id, allowed_ips: '["10.0.0.0/8"]' },
+      id === 1 ? 1 : 0,
+    )
+  published(32, { domain_id: 1, path: '/held' }, 1)
+  published(33, { domain_id: 1, path: '/open' })
+  migrate(database, MIGRATIONS)
+  const shares = (id: number) =>
+    database
+      .prepare(
+        'SELECT agent_max_services, agent_max_domains, agent_max_ports, agent_max_entries FROM nodes WHERE id = ?',
+      )
+      .get(id)
+  const usual = {
+    agent_max_services: 200,
+    agent_max_domains: 50,
+    agent_max_ports: 20,
+    agent_max_entries: 5000,
+  }
+  expect([shares(1), shares(2)]).toEqual([{ ...usual, agent_max_ports: 31 }, usual])
+  expect(database.prepare('SELECT * FROM held_addresses').all()).toEqual([
+    { node_id: 1, address: 'a.example.com/held' },
+    { node_id: 1, address: 'tcp:1001' },
+  ])
+})
+
+test('an upgrade knows by which token a key was registered where the node has one only', () => {
+  migrate(database, MIGRATIONS.slice(0, 13))
+  const keys = { private_key: null, enabled: 1 }
+  insert('nodes', { id: 1, address: '10.64.0.2', public_key: 'a', ...keys })
+  insert('nodes', { id: 2, address: '10.64.0.3', public_key: 'b', ...keys })
+  insert('nodes', { id: 3, address: '10.64.0.4', public_key: 'c', ...keys, private_key: 'ours' })
+  for (const [id, node_id] of [4, 5, 6, 7].map((id, index) => [id, [1, 2, 2, 3][index]] as const))
+    insert('node_tokens', { id, node_id: node_id ?? 0, token_hash: `hash ${id}` })
+  migrate(database, MIGRATIONS)
+  expect(database.prepare('SELECT id, key_token_id FROM nodes ORDER BY id').all()).toEqual([
+    { id: 1, key_token_id: 4 },
+    { id: 2, key_token_id: null },
+    { id: 3, key_token_id: null },
+  ])
+})
+
+test('a port is noted as freed whichever way a service leaves it', () => {
+  migrate(database, MIGRATIONS)
+  insert('nodes', { id: 1, address: '10.64.0.2' })
+  const ports = { 2001: 'tcp', 2002: 'tcp', 2003: 'tcp', 2004: 'udp', 2005: 'tcp' }
+  for (const [port, proto] of Object.entries(ports)) {
+    const at = { id: Number(port), port: Number(port), proto }
+    insert('services', { type: 'tcp', node_id: 1, domain_id: null, revision: 1, ...at })
+  }
+  database.exec('DELETE FROM services WHERE id = 2001')
+  database.exec('UPDATE services SET port = NULL WHERE id = 2002')
+  database.exec('UPDATE services SET port = 3000 WHERE id = 2003')
+  database.exec(`UPDATE services SET proto = 'tcp' WHERE id = 2004`)
+  database.exec(`UPDATE services SET name = 'other', port = 2005 WHERE id = 2005`)
+  const freed = database.prepare('SELECT proto, port, node_id FROM freed_ports ORDER BY port').all()
+  expect(freed).toEqual([
+    { proto: 'tcp', port: 2001, node_id: 1 },
+    { proto: 'tcp', port: 2002, node_id: 1 },
+    { proto: 'tcp', port: 2003, node_id: 1 },
+    { proto: 'udp', port: 2004, node_id: 1 },
+  ])
 })
 
 test('before an upgrade the database is copied, for its owner only', () => {
