@@ -19,14 +19,14 @@ export const LIMITS = {
   /** What the agent of a node may publish, unless a person raises it, and to what. `entries`: of its IP lists. */
   agentServices: 200,
   agentServicesMost: 1000,
-  agentNames: 50,
-  agentNamesMost: 1000,
+  agentPublishedDomains: 50,
+  agentPublishedDomainsMost: 1000,
   agentPorts: 20,
   agentPortsMost: 10_000,
   agentEntries: 5000,
   agentEntriesMost: 200_000,
-  /** Names that a person gives to the agent of a node. */
-  agentDomains: 100,
+  /** That a person gives to the agent of a node. */
+  agentGivenDomains: 100,
   tokensPerNode: 100,
   handshakeStale: 180_000,
   logLines: 1000,

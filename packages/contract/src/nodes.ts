@@ -35,10 +35,10 @@ const nodeFields = {
   /** Whether its agent may publish services of the node by itself. */
   agentMayPublish: f.withDefault(z.boolean(), false),
   /** Domains that its agent may use, also without DNS that leads to the server: names, or `*.` and what they are below. */
-  agentDomains: f.listOf(f.domainOrBelow, LIMITS.agentDomains),
+  agentDomains: f.listOf(f.domainOrBelow, LIMITS.agentGivenDomains),
   /** What it may publish at most; entries are those of its IP lists. What people publish of the node does not count. */
   agentMaxServices: share(LIMITS.agentServices, LIMITS.agentServicesMost),
-  agentMaxDomains: share(LIMITS.agentNames, LIMITS.agentNamesMost),
+  agentMaxDomains: share(LIMITS.agentPublishedDomains, LIMITS.agentPublishedDomainsMost),
   agentMaxPorts: share(LIMITS.agentPorts, LIMITS.agentPortsMost),
   agentMaxEntries: share(LIMITS.agentEntries, LIMITS.agentEntriesMost),
   advanced: f.withDefault(z.boolean(), false),

@@ -13,7 +13,7 @@ export const NEW_NODE = {
   agentMayPublish: false,
   agentDomains: [],
   agentMaxServices: LIMITS.agentServices,
-  agentMaxDomains: LIMITS.agentNames,
+  agentMaxDomains: LIMITS.agentPublishedDomains,
   agentMaxPorts: LIMITS.agentPorts,
   agentMaxEntries: LIMITS.agentEntries,
 } satisfies NodeFormInput

@@ -64,7 +64,7 @@ const toggle = async (name: string, verb: 'enable' | 'disable') => {
 describe('the share of a node', () => {
   it.each([
     ['ports', LIMITS.agentPorts, port, { agentMaxPorts: 25 }, 'port is one port too many'],
-    ['domains', LIMITS.agentNames, web, { agentMaxDomains: 60 }, 'domain is one domain too many'],
+    ['domains', LIMITS.agentPublishedDomains, web, { agentMaxDomains: 60 }, 'domain is one domain too many'],
     [
       'services',
       2,

@@ -53,7 +53,7 @@ export async function keepDomain(
   const to: number[] = []
   for (const node of nodes) {
     const given = textsOf(node.agent_domains)
-    if (isGiven(domain, given) || given.length >= LIMITS.agentDomains) continue
+    if (isGiven(domain, given) || given.length >= LIMITS.agentGivenDomains) continue
     await updateStated(tx, 'nodes', node.id, revision, { agent_domains: JSON.stringify([...given, domain]) })
     to.push(node.id)
   }
