@@ -20,7 +20,7 @@ const keepalive = z
   .check(z.gte(0, MESSAGES.keepalive), z.lte(65535, MESSAGES.keepalive))
 
 function share(usual: number, most: number) {
-  const message = `must be a number from 0 to ${most}`
+  const message = `Enter a number from 0 to ${most}.`
   return f.withDefault(z.int(message).check(z.gte(0, message), z.lte(most, message)), usual)
 }
 

@@ -202,18 +202,18 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
 function ShareFields({ control }: { control: Control<NodeFormInput> }) {
   return (
     <>
-      <NumberField control={control} name="agentMaxServices" label="Services at Most" />
-      <NumberField control={control} name="agentMaxDomains" label="Domains at Most" />
+      <NumberField control={control} name="agentMaxServices" label="Maximum Services" />
+      <NumberField control={control} name="agentMaxDomains" label="Maximum Domains" />
       <NumberField
         control={control}
         name="agentMaxPorts"
-        label="Ports at Most"
+        label="Maximum Ports"
         hint="Public ports of TCP and UDP services."
       />
       <NumberField
         control={control}
         name="agentMaxEntries"
-        label="Entries of IP Lists at Most"
+        label="Maximum IP List Entries"
         hint="If you lower one of these, the newest services beyond it are deleted."
       />
     </>
