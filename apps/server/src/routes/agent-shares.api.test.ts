@@ -63,27 +63,39 @@ const toggle = async (name: string, verb: 'enable' | 'disable') => {
 
 describe('the share of a node', () => {
   it.each([
-    ['ports', LIMITS.agentPorts, port, { agentMaxPorts: 25 }, 'port is one port too many'],
-    ['domains', LIMITS.agentPublishedDomains, web, { agentMaxDomains: 60 }, 'domain is one domain too many'],
+    [
+      'ports',
+      LIMITS.agentPorts,
+      port,
+      { agentMaxPorts: 25 },
+      "port goes beyond this node's limit of 20 ports",
+    ],
+    [
+      'domains',
+      LIMITS.agentPublishedDomains,
+      web,
+      { agentMaxDomains: 60 },
+      "domain goes beyond this node's limit of 50 domains",
+    ],
     [
       'services',
       2,
       (key: string) => web(key, { domain: 'a.example.com', pathLocation: `/${key}` }),
       { agentMaxServices: 7 },
-      'key is one service too many',
+      "key goes beyond this node's limit of 2 services",
     ],
     [
-      'entries of IP lists',
+      'IP list entries',
       2,
       (key: string) => port(key, { allowedIps: ['10.0.0.0/8', '192.0.2.1'] }),
       { agentMaxEntries: 14 },
-      'allowedIps is one entry of IP lists too many',
+      "allowedIps goes beyond this node's limit of 4 IP list entries",
     ],
   ] as const)(
     'of %s is %i, over all sources, until a person raises it',
     async (what, share, make, raised, words) => {
       if (what === 'services') await raise({ agentMaxServices: share })
-      if (what === 'entries of IP lists') await raise({ agentMaxEntries: 2 * share })
+      if (what === 'IP list entries') await raise({ agentMaxEntries: 2 * share })
       expect(publishedOf(await publish(many(share - 1, make)))).toBe(share - 1)
       const [one, two] = await publish([make('x'), make('y')], { source: 'file' })
       expect([one?.state, two?.state]).toEqual(['published', 'refused'])
@@ -106,7 +118,7 @@ describe('the share of a node', () => {
       expect(
         (await client.post(`/api/services/${node.id}/tcp`, { name: 'mine', backendPort: 1 })).statusCode,
       ).toBe(201)
-    expect(wordsOf((await publish([port('x')]))[0])[0]).toContain("this node's agent may have 0")
+    expect(wordsOf((await publish([port('x')]))[0])[0]).toContain("this node's limit of 0 ports")
   })
 
   it('that is made smaller takes the newest away, and the agent is told', async () => {
@@ -136,7 +148,7 @@ describe('the share of a node', () => {
         [
           {
             field: Object.keys(share)[0],
-            message: expect.stringMatching(/^must be a number from 0 to \d+$/),
+            message: expect.stringMatching(/^Enter a number from 0 to \d+\.$/),
           },
         ],
       ])
@@ -172,7 +184,7 @@ describe('a port that was freed', () => {
     await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', port: 32_710, backendPort: 1883 })
     await free('broker')
     expect(wordsOf((await publish([port('hostile', { port: 32_710 })]))[0])).toEqual([
-      'port was of another node within a day: leave the port out, or choose another one',
+      'port belonged to another node within the last day: leave the port out, or choose another one',
     ])
     expect(publishedOf(await publish([port('own', { port: 32_710 })], { from: other }))).toBe(1)
     await publish([], { from: other })

@@ -129,7 +129,10 @@ async function findRecent({ context, tx, node }: Work, { service, row }: Item): 
     .executeTakeFirst()
   if (!freed || context.clock() - freed.at > RECENT_MS) return []
   return [
-    { field: 'port', message: 'was of another node within a day: leave the port out, or choose another one' },
+    {
+      field: 'port',
+      message: 'belonged to another node within the last day: leave the port out, or choose another one',
+    },
   ]
 }
 

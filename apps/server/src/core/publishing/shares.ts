@@ -60,10 +60,10 @@ export async function listBeyond(db: Kysely<Database>, nodeId: number, shares: S
 }
 
 const WORDS: Readonly<Record<keyof Shares, { field: string; what: string }>> = {
-  agent_max_services: { field: 'key', what: 'service' },
-  agent_max_domains: { field: 'domain', what: 'domain' },
-  agent_max_ports: { field: 'port', what: 'port' },
-  agent_max_entries: { field: 'allowedIps', what: 'entry of IP lists' },
+  agent_max_services: { field: 'key', what: 'services' },
+  agent_max_domains: { field: 'domain', what: 'domains' },
+  agent_max_ports: { field: 'port', what: 'ports' },
+  agent_max_entries: { field: 'allowedIps', what: 'IP list entries' },
 }
 
 /**
@@ -81,6 +81,6 @@ export function findTooMany(
   const beyond = count.add(wanted)
   if (beyond === undefined) return []
   const { field, what } = WORDS[beyond]
-  const message = `is one ${what} too many: this node's agent may have ${shares[beyond]}. A person can raise this in the node's form`
+  const message = `goes beyond this node's limit of ${shares[beyond]} ${what}. A person can raise it in the node's form`
   return [{ field, message }]
 }
