@@ -39,7 +39,7 @@ it('of a node: the second tab is told, keeps what it typed, sees what differs an
     .waitFor()
   expect((await site.api.getNode(id)).allowInternet).toBe(false)
   await expect(name).toHaveValue('typed by the second')
-  await expect(name).toHaveAccessibleDescription('Changed meanwhile to renamed by the first')
+  await expect(name).toHaveAccessibleDescription('Changed by someone else to renamed by the first')
   expect(await name.getAttribute('aria-invalid')).toBe(null)
   await expectFocus(name)
   await expect(second.form.getByLabel('Send all internet traffic through the VPN')).toBeChecked()
@@ -63,7 +63,7 @@ it('of an HTTP service: what the other one saved is not undone', async () => {
   await form.getByRole('alert').getByText('Your edits are kept alongside theirs').waitFor()
   await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveValue('203.0.113.7')
   // What came silently is marked.
-  await form.getByText('Changed meanwhile, was an empty list').waitFor()
+  await form.getByText('Changed by someone else; it was an empty list').waitFor()
   await expect(form.getByLabel(label('Backend Port'))).toHaveValue('9999')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('button', { name: 'Got it!' }).waitFor()

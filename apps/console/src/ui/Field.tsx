@@ -106,7 +106,7 @@ function TheirsNote({ id, theirs: { words, onTake } }: { id: string | undefined;
     <div className="theirs">
       <p id={id}>
         <Info className="ic" />
-        {onTake ? 'Changed meanwhile to' : 'Changed meanwhile, was'} <b>{words}</b>
+        {onTake ? 'Changed by someone else to' : 'Changed by someone else; it was'} <b>{words}</b>
       </p>
       {onTake && (
         <Button size="sm" aria-label={`Use theirs: ${words}`} onClick={onTake}>

@@ -44,7 +44,9 @@ export async function takeDomain(
   const existing = await findDomainId(tx, domain)
   if (existing !== undefined) return { id: existing, made: [] }
   if (!issued)
-    throw new ValidationError([{ field: 'domain', message: `${domain} was deleted meanwhile: save again` }])
+    throw new ValidationError([
+      { field: 'domain', message: `${domain} was deleted in the meantime: save again` },
+    ])
   const id = await insertDomain(context, tx, { domain, ssl: 'self-signed', skipValidation, revision, issued })
   return { id, made: [id] }
 }
