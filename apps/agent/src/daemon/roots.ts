@@ -14,7 +14,8 @@ interface Options {
 }
 
 /**
- * Learns the next root of the server's own authority years before the one that is trusted is over. Looks once a day.
+ * Learns the next root of the server's own authority years before the one that is trusted is over, and drops one that the
+ * server does not show any more. Looks once a day.
  * @param ca PEM of what is trusted; null: the system's authorities, which others look after
  */
 export function followRoots(access: ServerAccess, ca: string | null, { save, log }: Options) {
@@ -26,7 +27,7 @@ export function followRoots(access: ServerAccess, ca: string | null, { save, log
     await save(newer)
     held = newer
     access.trust = createTrust(newer)
-    log('the server has renewed its root: the new one is trusted too')
+    log('the server has renewed its root: what it shows now is trusted')
   }
   const run = () => void look().catch((error: unknown) => log(`roots: ${messageOf(error)}`))
   const first = setTimeout(run, FIRST).unref()

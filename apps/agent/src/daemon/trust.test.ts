@@ -108,8 +108,18 @@ test('a renewed root is learned from who proves to know the old one, and trusted
   const renewed = await serve('foreign', 'other', ['other'])
   const client = createServerClient({ url: renewed, token: 'secret', trust: createTrust(roots ?? '') })
   await expect(client.getConfig()).rejects.toThrow('does not answer like a Postern server')
-  // What was learned is not learned again, and what is over is kept: it does no harm.
-  expect(await findNewerRoots(renewed, roots ?? '')).toBeUndefined()
+  // What was learned is not learned again, and what is shown no more is dropped: its key may have leaked.
+  expect(await findNewerRoots(renewed, roots ?? '')).toBe(read('other.crt'))
+  expect(await findNewerRoots(renewed, read('other.crt'))).toBeUndefined()
+})
+
+test('an authority of another name that the person gave as well stays', async () => {
+  const company = '/CN=Company'
+  const to = ['-keyout', `${directory}/company.key`, '-out', `${directory}/company.crt`]
+  await openssl('req', '-x509', ...NEW_KEY, ...to, '-days', '2', '-subj', company)
+  const held = read('company.crt') + read('ours.crt')
+  const url = await serve('good', 'ours', ['ours', 'other'])
+  expect(await findNewerRoots(url, held)).toBe(held + read('other.crt'))
 })
 
 test('a running agent stores what it learned, and uses it without a restart', async () => {

@@ -54,17 +54,22 @@ export function findVouched(held: string | null, fingerprint: string): string | 
 }
 
 /**
- * The roots of a server that has renewed its own, told by a connection that the held one vouches for.
+ * The roots of a server that has renewed its own, told by a connection that the held one vouches for. One of the same
+ * name that the server does not show any more is not trusted any more: somebody else may have its key.
  * @param held PEM of those that are trusted
- * @returns PEM of all of them; undefined when there is nothing new, or the held one is of another authority
+ * @returns PEM of what is to be trusted; undefined when that is what is held, or the held one is of another authority
  */
 export async function findNewerRoots(url: URL, held: string): Promise<string | undefined> {
   const shown = parseCertificates(await fetchRoots(url, createTrust(held)))
-  const known = parseCertificates(held).map(fingerprintOf)
-  const isNew = shown.map((root) => !known.includes(fingerprintOf(root)))
+  const known = parseCertificates(held)
+  const has = (roots: readonly X509Certificate[], root: X509Certificate) =>
+    roots.some((each) => fingerprintOf(each) === fingerprintOf(root))
   // Of a file that the person gave, the person knows.
-  const isOurs = isNew.includes(false)
-  return isOurs && isNew.includes(true) ? shown.join('') : undefined
+  if (!shown.some((root) => has(known, root))) return undefined
+  const others = known.filter(({ subject }) => shown.every((root) => root.subject !== subject))
+  const next = [...others, ...shown]
+  const isSame = next.length === known.length && next.every((root) => has(known, root))
+  return isSame ? undefined : next.join('')
 }
 
 async function fetchRoots(url: URL, trust: SecureContext | 'anyone'): Promise<string> {

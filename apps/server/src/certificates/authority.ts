@@ -27,8 +27,10 @@ export interface Authority {
   issue(names: readonly string[]): Promise<IssuedCertificate>
   /** The root for people, PEM, good only for these names. */
   issueImportable(names: readonly string[]): Promise<string>
-  /** Makes the next root when two thirds of this one's life are over, or when it must. @returns whether it did */
-  renew(must?: boolean): Promise<boolean>
+  /** Makes the next root when two thirds of this one's life are over. @returns whether it did */
+  renew(): Promise<boolean>
+  /** Makes the next root because somebody else has the key of this one, which is soon shown to nobody any more. */
+  replace(): Promise<void>
 }
 
 interface Parts {
@@ -41,20 +43,24 @@ interface Parts {
 /** The root, the one before it while that is valid, and the root once more as signed by that one. All PEM. */
 interface Roots {
   current: Root
-  former: { certificate: string; cross: string } | null
+  former: { certificate: string; cross: string; shownUntil: number } | null
 }
 
 const CERTIFICATE = 'ca.certificate'
 const PRIVATE_KEY = 'ca.private_key'
 const FORMER = 'ca.former'
 const CROSS = 'ca.cross'
+/** Until when the former root is shown, in ms since the epoch. */
+const SHOWN_UNTIL = 'ca.former_until'
+/** In so long every agent that runs has looked for the next root, as each does once a day. */
+const SHOWN_FOR = 7 * 86_400_000
 
 /** Reads the root, or makes it at the first start. @throws SecretsError when its key cannot be opened. */
 export async function loadAuthority(parts: Parts): Promise<Authority> {
   const { clock } = parts
   let roots = (await findRoots(parts)) ?? (await createRoots(parts))
   /** Those that are over help nobody. */
-  const former = () => (roots.former && clock() < endOf(roots.former.certificate) ? roots.former : null)
+  const former = () => (roots.former && clock() < roots.former.shownUntil ? roots.former : null)
   return {
     get certificate() {
       return roots.current.certificate
@@ -71,10 +77,14 @@ export async function loadAuthority(parts: Parts): Promise<Authority> {
       return { ...leaf, certificate: `${leaf.certificate}${former()?.cross ?? ''}` }
     },
     issueImportable: (names) => issueImportable(roots.current, names),
-    async renew(must = false) {
-      if (!must && !isDue(lifeOf(roots.current.certificate), clock())) return false
-      roots = await createNext(parts, roots.current)
+    async renew() {
+      if (!isDue(lifeOf(roots.current.certificate), clock())) return false
+      roots = await createNext(parts, roots.current, endOf(roots.current.certificate))
       return true
+    },
+    async replace() {
+      const { certificate } = roots.current
+      roots = await createNext(parts, roots.current, Math.min(endOf(certificate), clock() + SHOWN_FOR))
     },
   }
 }
@@ -83,9 +93,16 @@ async function findRoots({ db, secrets }: Parts): Promise<Roots | undefined> {
   const kept = await findSettings(db, CERTIFICATE, PRIVATE_KEY)
   if (!kept) return undefined
   const crossed = await findSettings(db, FORMER, CROSS)
+  const until = await findSettings(db, SHOWN_UNTIL)
   return {
     current: { certificate: kept[CERTIFICATE], privateKey: secrets.open(kept[PRIVATE_KEY]) },
-    former: crossed ? { certificate: crossed[FORMER], cross: crossed[CROSS] } : null,
+    former: crossed
+      ? {
+          certificate: crossed[FORMER],
+          cross: crossed[CROSS],
+          shownUntil: until ? Number(until[SHOWN_UNTIL]) : endOf(crossed[FORMER]),
+        }
+      : null,
   }
 }
 
@@ -100,7 +117,7 @@ async function createRoots({ db, secrets, clock, randomBytes }: Parts): Promise<
  * A root with a new key and the same name, also signed by the old one: whoever trusts that one trusts this one too, as
  * long as that one lives. The old key is forgotten.
  */
-async function createNext({ db, secrets, clock }: Parts, old: Root): Promise<Roots> {
+async function createNext({ db, secrets, clock }: Parts, old: Root, shownUntil: number): Promise<Roots> {
   const next = await issueRoot(commonNameOf(old), new Date(clock()))
   const cross = await issueCross(old, next)
   await putSettings(db, {
@@ -108,8 +125,9 @@ async function createNext({ db, secrets, clock }: Parts, old: Root): Promise<Roo
     [PRIVATE_KEY]: secrets.seal(next.privateKey),
     [FORMER]: old.certificate,
     [CROSS]: cross,
+    [SHOWN_UNTIL]: String(shownUntil),
   })
-  return { current: next, former: { certificate: old.certificate, cross } }
+  return { current: next, former: { certificate: old.certificate, cross, shownUntil } }
 }
 
 function commonNameOf({ certificate }: Root): string {

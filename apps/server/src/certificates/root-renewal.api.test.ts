@@ -72,6 +72,22 @@ test('a root is renewed when two thirds of its life are over, and not before', a
   expect(server.context.authority.fingerprint).toBe(renewed)
 })
 
+test('a root that leaked is shown for a week, so that agents learn the next one, also by a server that starts anew', async () => {
+  const old = server.context.authority.certificate
+  await server.context.authority.replace()
+  const { certificate } = server.context.authority
+  expect(await get('/install/ca.crt')).toBe(old + certificate)
+  now += 6 * DAY
+  const { dataDir } = server
+  await server.close({ keepData: true })
+  server = await start(dataDir)
+  expect(await get('/install/ca.crt')).toBe(old + certificate)
+  now += 2 * DAY
+  expect(await get('/install/ca.crt')).toBe(certificate)
+  const { certificate: chain } = await server.context.authority.issue(['edge.example.com'])
+  expect(pemsIn(chain)).toHaveLength(1)
+})
+
 test('who knows the old root, in either form, trusts what the new one signs; and who knows the new one', async () => {
   const oldRoot = server.context.authority.certificate
   const oldImported = await get('/install/root.crt')

@@ -27,7 +27,7 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
   const note = { actor: 'rotate-key', what: 'all keys of the installation renewed' }
   await change({ ...parts, bus }, note, async (tx, revision) => {
     await renewTunnel(tx, parts, revision)
-    await (await loadAuthority({ ...parts, db: tx })).renew(true)
+    await (await loadAuthority({ ...parts, db: tx })).replace()
     await renewCertificates(tx, parts, revision)
     await tx
       .deleteFrom('settings')
