@@ -68,14 +68,15 @@ it('finds a service by where it leads', async () => {
 })
 
 it('finds a service by where it leads as its row shows it, with localhost and the brackets of IPv6', async () => {
-  const networks = [{ interface: 'eth0', subnet: 'fd00:7::/64' }]
-  const gateway = { name: 'gate-6', isGateway: true, gatewayNetworks: networks }
-  const { id } = (await client.post('/api/nodes', gateway)).json()
-  const hosts = { own: '', lan: 'fd00:7::7' }
-  for (const [name, backendHost] of Object.entries(hosts)) {
-    const form = { name: `six-${name}`, pathLocation: `/six-${name}`, backendHost, backendPort: 8766 }
-    expect((await client.post(`/api/services/${id}/http`, form)).statusCode).toBe(201)
+  const create = async (name: string, node: object, backendHost: string) => {
+    const { id } = (await client.post('/api/nodes', { name, ...node })).json()
+    const form = { name, pathLocation: `/${name}`, backendHost, backendPort: 8766 }
+    const answer = await client.post(`/api/services/${id}/http`, form)
+    expect(answer.statusCode, answer.body).toBe(201)
   }
+  await create('six-own', {}, '')
+  const gatewayNetworks = [{ interface: 'eth0', subnet: 'fd00:7::/64' }]
+  await create('six-lan', { isGateway: true, gatewayNetworks }, 'fd00:7::7')
   const namesOf = async (text: string) => (await find(text)).services.map(({ name }) => name)
   expect(await namesOf('localhost:8766')).toEqual(['six-own'])
   for (const text of ['[fd00:7::7]:8766', 'fd00:7::7']) expect(await namesOf(text)).toEqual(['six-lan'])

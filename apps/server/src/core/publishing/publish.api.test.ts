@@ -73,7 +73,7 @@ test('after any sets, and whatever people do meanwhile, all is as the last sets 
         }
       },
     ),
-    { numRuns: 120 },
+    { numRuns: 180 },
   )
   expect(published).toBeGreaterThan(150)
 }, 120_000)
