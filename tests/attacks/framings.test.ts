@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { possibleOutcomes } from '@postern/testkit/haproxy-version'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
@@ -27,10 +28,11 @@ describe.concurrent('a framing', () => {
   test.each(FRAMINGS.map(([name, bytes, ...outcomes]) => [name, bytes, outcomes] as const))(
     '%s',
     async (_, bytes, outcomes) => {
+      const possible = await possibleOutcomes(outcomes)
       const seen = await send(bytes, SOON)
-      const isExpected = outcomes.some((each) => isDeepStrictEqual(seen, each))
+      const isExpected = possible.some((each) => isDeepStrictEqual(seen, each))
       // A busy machine may answer later than that.
-      expect(outcomes).toContainEqual(isExpected ? seen : await send(bytes))
+      expect(possible).toContainEqual(isExpected ? seen : await send(bytes))
     },
   )
 })

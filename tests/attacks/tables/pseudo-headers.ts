@@ -5,7 +5,10 @@ export interface Http2Attack {
   fields: readonly Field[]
   body?: string
   trailers?: readonly Field[]
-  /** What the visitor may see, and with 200 the head that the service gets, as method and path. */
+  /**
+   * What the visitor may see, and with 200 the head that the service gets, as method and path. The first is that of
+   * HAProxy 2.6; newer releases may have any of them.
+   */
   outcomes: readonly (readonly [Http2Outcome, got?: string])[]
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import { isHaproxy3 } from '@postern/testkit/haproxy-version'
 import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -179,9 +180,13 @@ describe('when its answer is lost', () => {
     for (let sent = 1; isOpen && sent < 1000; sent++) {
       await new Promise((resolve) => first.write(piece, resolve))
     }
-    await until('the connection to break, or the whole answer', () => !isOpen || /\r\n\r\n/.test(answer))
+    // From 3.0 on it reads the rest, so that no answer is lost.
+    const mayAnswer = await isHaproxy3()
+    await until(
+      'the connection to break, or the whole answer',
+      () => !isOpen || (mayAnswer && /\r\n\r\n/.test(answer)),
+    )
     if (isOpen) {
-      // From 3.0 on it reads the rest, so that no answer is lost.
       expect(answer).toMatch(/^HTTP\/1\.1 (502|413) /)
       expect(count.requests).toBe(1)
       first.destroy()

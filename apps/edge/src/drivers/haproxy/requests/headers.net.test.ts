@@ -1,3 +1,4 @@
+import { isHaproxy3 } from '@postern/testkit/haproxy-version'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -158,9 +159,11 @@ describe('hop by hop', () => {
     service.heads.length = 0
     expect(await namesOf(['Connection: upgrade'])).toEqual(['host', ...OURS])
     service.heads.length = 0
-    await ask(['Connection: Upgrade', 'Upgrade: websocket', 'Upgrade: h2c'])
+    const names = await namesOf(['Connection: Upgrade', 'Upgrade: websocket', 'Upgrade: h2c'])
     // From 3.0 on the other one is left.
-    expect([[], ['upgrade: websocket']]).toContainEqual(linesOf(service.heads[0], 'upgrade'))
+    if (await isHaproxy3())
+      expect([[], ['upgrade: websocket']]).toContainEqual(linesOf(service.heads[0], 'upgrade'))
+    else expect(names).toEqual(['host', ...OURS])
   })
 
   test('a WebSocket opens whatever else Connection names', async () => {
@@ -172,22 +175,22 @@ describe('hop by hop', () => {
 
 describe('refused, and in the log of the service', () => {
   test.each([
+    ['a NUL in a value', ['X-A: a\0b'], 'GET /nul HTTP/1.1'],
     ['a coding in HTTP/1.0', ['Transfer-Encoding: chunked', '', '0'], 'POST /coded HTTP/1.0'],
     ['a coding that is accepted in HTTP/1.0', ['TE: chunked'], 'GET /te HTTP/1.0'],
   ])('%s', async (_, lines, first) => {
-    expect(await ask(lines, { first })).toContain('This request cannot be read')
+    const answer = await ask(lines, { first })
+    expect(answer).toMatch(/^HTTP\/1\.\d 400 /)
     expect(service.heads).toEqual([])
+    // 3.0 refuses a NUL before it is known for whom.
+    if (first.includes('/nul') && (await isHaproxy3())) return
+    expect(answer).toContain('This request cannot be read')
     const path = first.split(' ')[1] ?? ''
     const isOfIt = (log: { service: number; text: string }) =>
       log.service === 2 && log.text.includes(`${path}"`)
     const line = await until('the line', () => lab.logs.find(isOfIt))
     expect(line.text).toMatch(/^\[WARN\] .* "(GET|POST) \/\w+" 400 .* the request is malformed$/)
   })
-})
-
-test('a NUL in a value is refused, by 3.0 before it is known for whom', async () => {
-  expect(await ask(['X-A: a\0b'])).toMatch(/^HTTP\/1\.1 400 /)
-  expect(service.heads).toEqual([])
 })
 
 describe("WebDAV's Destination", () => {
