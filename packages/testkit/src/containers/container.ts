@@ -61,11 +61,7 @@ export async function startContainer(options: ContainerOptions): Promise<Contain
   const running = startCrun(['run', '--bundle', dir, '--pid-file', pidFile, id], `${dir}/log`)
   let output = ''
   const logs = () => (existsSync(`${dir}/log`) ? readFileSync(`${dir}/log`, 'utf8') : output)
-  const init = await whenStarted(
-    running,
-    `a container of ${options.image}`,
-    () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
-  )
+  const init = await whenStarted(running, `a container of ${options.image}`, () => findProcess(pidFile))
   const exec = (argv: readonly string[]) => execIn(dir, id, argv)
   const processes = () => listProcesses(init)
   return {
@@ -85,6 +81,12 @@ export async function startContainer(options: ContainerOptions): Promise<Contain
       return stopped
     },
   }
+}
+
+/** A file that is still being written may hold half a number. */
+function findProcess(pidFile: string): number | false {
+  const pid = existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8'))
+  return pid && existsSync(`/proc/${pid}/ns/pid`) ? pid : false
 }
 
 async function writeBundle(
