@@ -1,6 +1,7 @@
 import type { Overview, RecentChange } from '@postern/contract/overview'
 import type { Service } from '@postern/contract/services'
 import { sql } from 'kysely'
+import { getRevision } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { selectWithheld } from '../publishing/rule.ts'
@@ -57,7 +58,26 @@ export interface CountedNode {
   lastSeen: number | null
 }
 
-export async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
+interface StatedNode {
+  id: number
+  isLocal: boolean
+  enabled: boolean
+  count: number
+}
+
+interface StatedNodes {
+  revision: number
+  nodes: readonly StatedNode[]
+}
+
+const stated = new WeakMap<Context['db'], StatedNodes>()
+
+/** Read anew only after a change: every open console asks for the overview again and again. */
+async function readStatedNodes(db: Context['db']): Promise<readonly StatedNode[]> {
+  // Before the rows, so that a change in between is read the next time.
+  const revision = await getRevision(db)
+  const known = stated.get(db)
+  if (known?.revision === revision) return known.nodes
   const services = await db
     .selectFrom('services')
     .select(({ fn }) => ['node_id', fn.countAll<number>().as('count')])
@@ -66,38 +86,35 @@ export async function countServices({ db, live, edges, clock }: Context): Promis
     .execute()
   const counts = new Map(services.map(({ node_id, count }) => [node_id, count]))
   const rows = await db.selectFrom('nodes').select(['id', 'is_local', 'enabled']).execute()
+  const nodes = rows.map(({ id, is_local, enabled }): StatedNode => {
+    return { id, isLocal: is_local === 1, enabled: enabled === 1, count: counts.get(id) ?? 0 }
+  })
+  stated.set(db, { revision, nodes })
+  return nodes
+}
+
+export async function countServices({ db, live, edges, clock }: Context): Promise<Map<number, CountedNode>> {
+  const nodes = await readStatedNodes(db)
   const views = edges
     .views()
     .map((view) => ({ ...view, problems: [], troubles: new Map(), families: new Map() }))
   const now = clock()
   return new Map(
-    rows.map(({ id, is_local, enabled }) => {
+    nodes.map(({ id, isLocal, enabled, count }) => {
       const figures = live.find(id)
-      const status = statusOf(enabled === 1, figures, now)
-      const node = {
-        ...{ id, name: '', address: '', usesFile: false, status },
-        ...{ isLocal: is_local === 1, enabled: enabled === 1, lastSeen: figures?.latestHandshake ?? null },
-      }
-      const any = {
-        id: 0,
-        node,
-        isNamed: false,
-        isUdp: false,
-        isOnNode: false,
-        certificateId: null,
-        revision: 0,
-      }
-      return [
-        id,
-        {
-          kind: kindOf(node),
-          phase: serviceState(any, views).phase,
-          count: counts.get(id) ?? 0,
-          lastSeen: node.lastSeen,
-        },
-      ]
+      const status = statusOf(enabled, figures, now)
+      const lastSeen = figures?.latestHandshake ?? null
+      const node = { ...{ id, name: '', address: '', isLocal, usesFile: false }, enabled, status, lastSeen }
+      const phase = serviceState({ ...ANY, node }, views).phase
+      return [id, { kind: kindOf(node), phase, count, lastSeen }]
     }),
   )
+}
+
+/** A service of which no edge tells anything of its own. */
+const ANY = {
+  ...{ id: 0, isNamed: false, isUdp: false, isOnNode: false },
+  ...{ certificateId: null, revision: 0 },
 }
 
 function kindOf({ isLocal, enabled, status, lastSeen }: ServiceNodeView): CountedNode['kind'] {
