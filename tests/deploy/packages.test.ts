@@ -163,7 +163,7 @@ test('installing the server makes its users and starts nothing, and it says what
   await server.must('rm', own)
 })
 
-test('postern-server start brings the console up, and shows the first password on the screen only', async () => {
+test('postern-server start brings the console up, and shows the initial password on the screen only', async () => {
   const said = await server.must('postern-server', 'start')
   expect(said).toContain(`https://${lab.server.address}/`)
   expect(said).toMatch(/^ +Data plane +HAProxy \S+, wireguard-go, nftables$/m)

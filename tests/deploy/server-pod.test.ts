@@ -61,7 +61,7 @@ beforeAll(async () => {
   if (!set?.spec?.template.spec) throw new Error('the chart has no pod')
   pod = set.spec.template.spec
   await startBoth()
-  password = await until('the first password', () => /Password +(\S+)/.exec(server.logs())?.[1])
+  password = await until('the initial password', () => /Password +(\S+)/.exec(server.logs())?.[1])
   api = await signIn(`${dir}/shared/run/server.sock`, 'admin', password)
   await until('the edge to have applied what is wanted', () => isApplied(api))
 })

@@ -49,7 +49,7 @@ export async function startServerContainers(
   const places = { server: own, edge: lab.server }
   const begin = createStarter(compose, places, dataDir, neighbours)
   const [server, edge] = await Promise.all([begin('server'), begin('edge')])
-  const password = await until('the first password', () => /Password +(\S+)/.exec(server.logs())?.[1])
+  const password = await until('the initial password', () => /Password +(\S+)/.exec(server.logs())?.[1])
   const api = await signIn(`${dataDir}/run/server.sock`, 'admin', password)
   const containers: ServerContainers = {
     ...{ compose, server, edge, dataDir, api, password },
