@@ -18,7 +18,7 @@ let node: CreatedNode
 let service: number
 
 const scenes: Scene[] = [
-  { name: 'long-home', path: () => '/', shows: 'Recent changes' },
+  { name: 'long-home', path: () => '/', shows: 'Recent Changes' },
   { name: 'long-nodes', path: () => '/nodes', shows: LONG_NAME },
   { name: 'long-node', path: () => `/nodes/${node.id}`, shows: 'Proxy ->' },
   { name: 'long-domains', path: () => '/domains', act: expandDomain, shows: 'Proxy ->' },

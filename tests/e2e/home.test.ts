@@ -36,7 +36,7 @@ const expectTicked = (title: string, ticked: boolean) =>
 const tile = (title: string) =>
   page.getByRole('region', { name: 'Overview' }).getByRole('link').filter({ hasText: title })
 const attention = () => page.getByRole('region', { name: 'Needs Attention' })
-const changes = () => page.getByRole('region', { name: 'Recent changes' }).getByRole('listitem')
+const changes = () => page.getByRole('region', { name: 'Recent Changes' }).getByRole('listitem')
 
 it('leads by the hand from nothing to the first service, and ticks what the server sees', async () => {
   await step('Give the server a name').getByText('203.0.113.1').waitFor()

@@ -171,7 +171,7 @@ function Changes({ changes }: { changes: readonly RecentChange[] }) {
   return (
     <section className="card" aria-labelledby="changes">
       <header className="card-head">
-        <h2 id="changes">Recent changes</h2>
+        <h2 id="changes">Recent Changes</h2>
       </header>
       <ul className="lines">
         {changes.map((change) => (
