@@ -384,6 +384,40 @@ describe('revoking and deleting', () => {
     await visit.close()
   })
 
+  it('says how many services go with it', async () => {
+    const { json } = await site.api.call('POST', '/api/nodes', {
+      name: 'publisher',
+      agentMayPublish: true,
+      agentDomains: ['*.example.com'],
+    })
+    const node = json as CreatedNode
+    const { token } = await add(node, 'copied')
+    const services = ['one', 'two'].map((key) => ({
+      ...{ key, type: 'http', name: key, domain: `${key}.example.com`, backendPort: 80 },
+    }))
+    const put = (path: string, body: object) => callApi(site.paths.serverSocket, token, 'PUT', path, body)
+    await put('/api/agent/services', { source: 'hidden', services })
+    const visit = await open(node)
+    const { page } = visit
+    const text = '2 services that it published are deleted.'
+    await choose(page, 'Actions for token copied', 'Revoke')
+    await expect(page.getByRole('checkbox', { name: 'Delete what it published too' })).toBeChecked()
+    await page.getByText(text, { exact: true }).waitFor()
+    await visit.expectAccessible()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await put('/api/agent/key', { publicKey: Buffer.alloc(32, 33).toString('base64') })
+    await page.reload()
+    await choose(page, 'Actions for token copied', 'Delete')
+    await expect(page.getByRole('checkbox', { name: "Forget the node's key too" })).toBeChecked()
+    await page.getByText(`until a machine connects with another token. ${text}`).waitFor()
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await rowOf(page, 'copied').waitFor({ state: 'detached' })
+    const left = (await site.api.call('GET', '/api/services/http')).json as { nodeId: number }[]
+    expect(left.filter(({ nodeId }) => nodeId === node.id)).toEqual([])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('removes the row, down to none, and the first one can be added again', async () => {
     const node = await createNode('site')
     const visit = await open(node)

@@ -62,6 +62,28 @@ it('runs nothing of a script that is not the one of the console', async () => {
   expect(readFileSync(`${home}/postern`).equals(before)).toBe(true)
 })
 
+it('what a copied token published goes with it, and nothing else', async () => {
+  const { api } = installation
+  const [node] = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
+  const rights = { agentMayPublish: true, agentDomains: ['copied.example.com'] }
+  await api.call('PATCH', `/api/nodes/${node?.id}`, rights)
+  const pats = `/api/nodes/${node?.id}/pats`
+  const copied = (await api.call('POST', pats, { name: 'copied' })).json as CreatedPat
+  const service = { key: 'a', type: 'http', name: 'a', domain: 'copied.example.com', backendPort: 9100 }
+  const sent = await visit(lab.visitor, `https://${lab.server.address}/api/agent/services`, {
+    args: [
+      ...['-X', 'PUT', '-H', `Authorization: Bearer ${copied.token}`, '-H', 'Content-Type: application/json'],
+      ...['-d', JSON.stringify({ source: 'hidden', services: [service] })],
+    ],
+  })
+  expect(sent.status).toBe(200)
+  const status = async () => (await visit(lab.visitor, 'https://copied.example.com/metrics')).status
+  await until('visitors to reach it', async () => (await status()) === 200)
+  await api.call('DELETE', `${pats}/${copied.id}?forgetKey=true`)
+  await until('visitors to reach it no more', async () => (await status()) === 404)
+  expect(await statusOf()).toBe(200)
+})
+
 it('is told when its token was revoked, leaves the tunnel when its key is forgotten, and goes on with another', async () => {
   const { api } = installation
   const nodes = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]

@@ -18,12 +18,14 @@ export const Pat = z.object({
   revoked: z.boolean(),
   /** Whether the agent registered the key that the node has by this token. */
   broughtKey: z.boolean(),
+  /** How many of the node's services were last published by this token. */
+  published: z.number(),
   created_at: f.time,
   updated_at: f.time,
 })
 export type Pat = z.infer<typeof Pat>
 
-/** When a token ends, the key of the node that came by it may go, too: the peer leaves the tunnel. */
+/** When a token ends, what came by it may go, too: the key of the node, so that the peer leaves the tunnel, and services. */
 export const PatEnd = z.strictObject({ forgetKey: z.optional(z.literal('true')) })
 export type PatEnd = z.infer<typeof PatEnd>
 

@@ -177,6 +177,25 @@ test('an upgrade knows by which token a key was registered where the node has on
   ])
 })
 
+test('an upgrade knows by which token a service was published where its node has one only', () => {
+  migrate(database, MIGRATIONS.slice(0, 16))
+  for (const node_id of [1, 2]) {
+    insert('nodes', { id: node_id, address: `10.64.0.${node_id}` })
+    insert('publications', { node_id, source: 'docker', key: 'a', service_id: null, enabled: 1, held: 1 })
+  }
+  for (const [id, node_id] of [
+    [4, 1],
+    [5, 2],
+    [6, 2],
+  ] as const)
+    insert('node_tokens', { id, node_id, token_hash: `hash ${id}` })
+  migrate(database, MIGRATIONS)
+  expect(database.prepare('SELECT node_id, token_id FROM publications ORDER BY node_id').all()).toEqual([
+    { node_id: 1, token_id: 4 },
+    { node_id: 2, token_id: null },
+  ])
+})
+
 test('a port is noted as freed whichever way a service leaves it', () => {
   migrate(database, MIGRATIONS)
   insert('nodes', { id: 1, address: '10.64.0.2' })

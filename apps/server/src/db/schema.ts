@@ -211,6 +211,8 @@ interface PublicationsTable {
   enabled: Flag
   /** Whether a person disabled it. */
   held: Flag
+  /** By which its source was last published; null where it is not known. */
+  token_id: Generated<number | null>
 }
 
 /** Domains that were made for a source, and go with its last service there. */

@@ -19,9 +19,7 @@ export function agentRoutes(app: FastifyInstance): void {
     await registerNodeKey(context, actor, caller, body.publicKey)
     return await getAgentConfig(context, caller.nodeId)
   })
-  route(app, endpoints.publishServices, ({ context, caller, body }) =>
-    publishServices(context, caller.nodeId, body),
-  )
+  route(app, endpoints.publishServices, ({ context, caller, body }) => publishServices(context, caller, body))
   const sockets = new Map<number, Set<WebSocket>>()
   socketRoute(app, endpoints.agentSocket, (socket, { context, caller }, stream) => {
     keepAlive(socket)

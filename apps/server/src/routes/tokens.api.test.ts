@@ -45,6 +45,7 @@ describe('a new token', () => {
       expireAt: null,
       revoked: false,
       broughtKey: false,
+      published: 0,
       created_at: expect.any(String),
       updated_at: pat.created_at,
     })

@@ -85,13 +85,19 @@ function confirmDelete(token: Pat): ConfirmOptions {
   }
 }
 
-/** Whoever registered the node's key by this token stays in the tunnel as long as the node has that key. */
-function choiceOf({ broughtKey }: Pat): Pick<ConfirmOptions, 'choice'> {
-  if (!broughtKey) return {}
+/** What came by a token outlives it: who has the node's key stays in the tunnel, and services stay published. */
+function choiceOf({ broughtKey, published }: Pat): Pick<ConfirmOptions, 'choice'> {
+  if (!broughtKey && published === 0) return {}
+  const key =
+    'It was registered with this token. The tunnel ends until a machine connects with another token.'
+  const services =
+    published === 1
+      ? '1 service that it published is deleted.'
+      : `${published} services that it published are deleted.`
   return {
     choice: {
-      label: "Forget the node's key too",
-      text: 'It was registered with this token. The tunnel ends until a machine connects with another token.',
+      label: broughtKey ? "Forget the node's key too" : 'Delete what it published too',
+      text: [broughtKey && key, published > 0 && services].filter(Boolean).join(' '),
     },
   }
 }

@@ -1,6 +1,8 @@
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
-import { ForbiddenError } from '../errors.ts'
+import type { Database } from '../../db/schema.ts'
+import { ForbiddenError, UnauthenticatedError } from '../errors.ts'
 import { hashToken } from '../secrets/secrets.ts'
 
 /** The longest wait for an expiry: the machine may sleep, its clock may be set, and a timer of 25 days fires at once. */
@@ -30,9 +32,28 @@ export async function findNodeByToken(context: Context, token: string): Promise<
     .where('token_hash', '=', hashToken(token))
     .executeTakeFirst()
   if (!row) return undefined
-  if (row.revoked === 1) throw new ForbiddenError('This access token was revoked', 'token_revoked')
-  if (msLeft(context, row) <= 0) throw new ForbiddenError('This access token has expired', 'token_expired')
+  refuseEnded(context, row)
   return { tokenId: row.id, nodeId: row.node_id }
+}
+
+/** For work that takes its time: the token may have ended since. @throws UnauthenticatedError, ForbiddenError */
+export async function requireToken(
+  context: Context,
+  db: Kysely<Database>,
+  { tokenId }: NodeToken,
+): Promise<void> {
+  const row = await db
+    .selectFrom('node_tokens')
+    .select(['revoked', 'expire_at'])
+    .where('id', '=', tokenId)
+    .executeTakeFirst()
+  if (!row) throw new UnauthenticatedError('Unknown access token')
+  refuseEnded(context, row)
+}
+
+function refuseEnded(context: Context, token: TokenState): void {
+  if (token.revoked === 1) throw new ForbiddenError('This access token was revoked', 'token_revoked')
+  if (msLeft(context, token) <= 0) throw new ForbiddenError('This access token has expired', 'token_expired')
 }
 
 function msLeft({ clock }: Context, { expire_at }: TokenState): number {

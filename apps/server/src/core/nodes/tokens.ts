@@ -9,6 +9,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
+import { type Gone, withdrawOfToken } from '../publishing/publications.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
@@ -131,13 +132,21 @@ async function endToken<T>(
   what: string,
   work: (tx: Tx, pat: Pat) => Promise<T>,
 ): Promise<T> {
-  return await change(context, { actor, what: `access token ${what}` }, async (tx, revision) => {
-    await requireTokenNode(tx, key.nodeId)
+  const { nodeId, id } = key
+  const gone: number[] = []
+  const value = await change(context, { actor, what: `access token ${what}` }, async (tx, revision) => {
+    await requireTokenNode(tx, nodeId)
     const pat = await getToken(tx, key)
-    if (forgetKey && pat.broughtKey) await forgetNodeKey(tx, key.nodeId, revision)
-    return { value: await work(tx, pat), touched: { nodes: [key.nodeId] }, name: pat.name }
+    if (forgetKey && pat.broughtKey) await forgetNodeKey(tx, nodeId, revision)
+    const withdrawn = forgetKey ? await withdrawOfToken(tx, nodeId, id) : NOTHING
+    gone.push(...withdrawn.services.map((service) => service.id))
+    return { value: await work(tx, pat), touched: { nodes: [nodeId], ...withdrawn }, name: pat.name }
   })
+  if (gone.length > 0) await context.counts.remove(gone)
+  return value
 }
+
+const NOTHING: Gone = { services: [], domains: [] }
 
 /** Whoever has it leaves the tunnel. An agent with a token that holds registers its own key again by itself. */
 async function forgetNodeKey(tx: Tx, nodeId: number, revision: number): Promise<void> {
@@ -175,6 +184,17 @@ function selectTokens(db: Kysely<Database>, nodeId: number) {
     .innerJoin('nodes', 'nodes.id', 'node_tokens.node_id')
     .select(['node_tokens.id', 'node_id', 'node_tokens.name', 'expire_at', 'revoked', 'key_token_id'])
     .select(['node_tokens.created_at', 'node_tokens.updated_at'])
+    .leftJoin(
+      (published) =>
+        published
+          .selectFrom('publications')
+          .select(({ fn }) => ['token_id', fn.count<number>('service_id').as('published')])
+          .where('node_id', '=', nodeId)
+          .groupBy('token_id')
+          .as('of_token'),
+      (join) => join.onRef('of_token.token_id', '=', 'node_tokens.id'),
+    )
+    .select(({ fn, val }) => fn.coalesce('published', val(0)).as('published'))
     .where('node_id', '=', nodeId)
 }
 

@@ -4,6 +4,7 @@ import type { ServiceRef } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
 import { deleteDomain } from '../domains/domains.ts'
 import { ConflictError } from '../errors.ts'
+import type { NodeToken } from '../nodes/token-check.ts'
 import { readServices, type ServiceRecordRow } from '../services/records.ts'
 import { addressOf, holdAddress } from './held.ts'
 
@@ -119,6 +120,42 @@ export async function withdrawAll(tx: Transaction<Database>, nodeId: number): Pr
     nodeId,
     rows.map((row) => row.service_id),
   )
+}
+
+/** All goes that was last published by one token of a node. */
+export async function withdrawOfToken(
+  tx: Transaction<Database>,
+  nodeId: number,
+  tokenId: number,
+): Promise<Gone> {
+  const rows = await tx
+    .selectFrom('publications')
+    .select('service_id')
+    .where('node_id', '=', nodeId)
+    .where('token_id', '=', tokenId)
+    .where('service_id', 'is not', null)
+    .$narrowType<{ service_id: number }>()
+    .execute()
+  return await withdrawThese(
+    tx,
+    nodeId,
+    rows.map((row) => row.service_id),
+  )
+}
+
+/** Notes by which token the set of a source came last, also where it is the same set. */
+export async function noteToken(
+  db: Kysely<Database>,
+  { nodeId, tokenId }: NodeToken,
+  source: string,
+): Promise<void> {
+  await db
+    .updateTable('publications')
+    .set({ token_id: tokenId })
+    .where('node_id', '=', nodeId)
+    .where('source', '=', source)
+    .where('token_id', 'is not', tokenId)
+    .execute()
 }
 
 /** Some of what the agent of a node published goes. */

@@ -11,6 +11,8 @@ import { publishServices } from './publish.ts'
 let server: TestServer
 let client: Client
 let nodes: number[]
+/** The token of each node, by the node's id. */
+let tokens: Map<number, number>
 beforeAll(async () => {
   // So few ports, names and paths that services are often in each other's way.
   server = await startTestServer({ isMeasured: true, settings: { POSTERN_PORT_RANGE: '32700-32703' } })
@@ -19,12 +21,18 @@ beforeAll(async () => {
   const rights = { agentMayPublish: true, agentDomains: ['*.example.com'] }
   for (const name of ['one', 'two'])
     nodes.push((await client.post('/api/nodes', { name, ...rights })).json().id)
+  tokens = await readTokens()
   await client.post('/api/domains', { domain: 'locked.example.com', skipValidation: true })
   const mine = { name: 'mine', domain: 'mine.example.com', skipValidation: true }
   await client.post(`/api/services/${nodes[0]}/http`, mine)
   await client.post(`/api/services/${nodes[0]}/tcp`, { name: 'port', port: 32703, backendPort: 1883 })
 })
 afterAll(() => server.close())
+
+async function readTokens() {
+  const rows = await server.context.db.selectFrom('node_tokens').select(['id', 'node_id']).execute()
+  return new Map(rows.map(({ id, node_id }) => [node_id, id]))
+}
 
 const few = <T>(...values: T[]) => fc.constantFrom(...values)
 const shared = {
@@ -87,9 +95,10 @@ async function publish({ node, source, services }: Set): Promise<number> {
   context.publishAttempts.forget(String(nodeId))
   context.publishAttempts.forget(`domains ${nodeId}`)
   const form: PublishForm = { source, services }
-  const answer = await publishServices(context, nodeId, form)
+  const token = { nodeId, tokenId: tokens.get(nodeId) ?? 0 }
+  const answer = await publishServices(context, token, form)
   const revision = await getRevision(context.db)
-  expect(await publishServices(context, nodeId, form)).toEqual(answer)
+  expect(await publishServices(context, token, form)).toEqual(answer)
   expect(await getRevision(context.db)).toBe(revision)
   expect(await listOthers(nodeId, source)).toEqual(others)
   expect(await listKeys(nodeId, source)).toEqual(keysOf(answer))

@@ -12,13 +12,14 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, ForbiddenError, quoteNames } from '../errors.ts'
 import { getNodeRow } from '../nodes/records.ts'
+import { type NodeToken, requireToken } from '../nodes/token-check.ts'
 import { toService } from '../services/records.ts'
 import { getServiceNode } from '../services/services.ts'
 import { readSurroundings } from '../services/surroundings.ts'
 import { prepareDomains } from './domains.ts'
 import { readGiven } from './given.ts'
 import type { Done, Work } from './place.ts'
-import { type Known, readPublications, releaseDomains } from './publications.ts'
+import { type Known, noteToken, readPublications, releaseDomains } from './publications.ts'
 import { settle } from './settle.ts'
 import { readTaken } from './shares.ts'
 import { readWanted, type Wanted } from './wanted.ts'
@@ -32,9 +33,10 @@ const MAX_SETS = 200
  */
 export async function publishServices(
   context: Context,
-  nodeId: number,
+  token: NodeToken,
   { source, services }: PublishForm,
 ): Promise<PublishAnswer> {
+  const { nodeId } = token
   const name = await getPublisher(context.db, nodeId)
   context.publishAttempts.check(String(nodeId), MAX_SETS)
   context.publishAttempts.add(String(nodeId), 1)
@@ -42,8 +44,9 @@ export async function publishServices(
   const prepared = await prepareDomains(context, nodeId, wanted)
   const note = { actor: `${titleOfSource(source)} on ${name}`, what: 'services published' }
   const { refused, known, removed } = await changeIfAny(context, note, async (tx, revision) => {
-    // The right may have gone while domains were looked up.
+    // The right and the token may have gone while domains were looked up.
     await getPublisher(tx, nodeId)
+    await requireToken(context, tx, token)
     await refuseSource(tx, nodeId, source)
     const node = await getServiceNode(tx, nodeId)
     const around = await readSurroundings(context, tx, node)
@@ -66,11 +69,14 @@ export async function publishServices(
     }
     const refused = await settle(work, wanted, await readPublications(tx, nodeId, source))
     const released = await releaseDomains(tx, done.left)
+    await noteToken(tx, token, source)
     const known = await readPublications(tx, nodeId, source)
     const value = { refused, known, removed: done.removed.map(({ id }) => id) }
     if (done.placed.length + done.removed.length === 0) throw new Unchanged(value)
     return { value, ...describe(done, nodeId, released) }
   })
+  // What changed nothing was rolled back, with its note.
+  await noteToken(context.db, token, source)
   if (removed.length > 0) await context.counts.remove(removed)
   return { services: wanted.map((each) => toPublication(context, each, known, refused.get(each))) }
 }

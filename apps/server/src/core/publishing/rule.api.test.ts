@@ -10,6 +10,8 @@ import { publishServices } from './publish.ts'
 let server: TestServer
 let client: Client
 let nodes: number[]
+/** The token of each node, by the node's id. */
+let tokens: Map<number, number>
 let consoleUrl: string
 beforeAll(async () => {
   server = await startTestServer({
@@ -21,6 +23,7 @@ beforeAll(async () => {
   nodes = []
   for (const name of ['one', 'two'])
     nodes.push((await client.post('/api/nodes', { name, agentMayPublish: true })).json().id)
+  tokens = await readTokens()
   const system = (await listServices()).find((service) => service.system)
   consoleUrl = `/api/services/${system?.nodeId}/http/${system?.id}`
 })
@@ -32,6 +35,11 @@ const listServices = async (): Promise<Service[]> => [
   ...(await client.get('/api/services/tcp')).json(),
 ]
 const listDomains = async (): Promise<Domain[]> => (await client.get('/api/domains')).json()
+
+async function readTokens() {
+  const rows = await server.context.db.selectFrom('node_tokens').select(['id', 'node_id']).execute()
+  return new Map(rows.map(({ id, node_id }) => [node_id, id]))
+}
 
 const NAMES = ['x.example.com', 'y.example.com']
 const few = <T>(...values: T[]) => fc.constantFrom(...values)
@@ -181,7 +189,8 @@ async function publish(nodeId: number, services: Published[]) {
   // The limits on how often are tested elsewhere.
   context.publishAttempts.forget(String(nodeId))
   context.publishAttempts.forget(`domains ${nodeId}`)
-  await publishServices(context, nodeId, {
+  const token = { nodeId, tokenId: tokens.get(nodeId) ?? 0 }
+  await publishServices(context, token, {
     source: 'docker',
     services: services.map((each) => ({ name: each.key, backendPort: 80, ...each })),
   })

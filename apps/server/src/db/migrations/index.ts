@@ -14,6 +14,7 @@ import { agentDomains } from './0013-agent-domains.ts'
 import { tokensOfKeys } from './0014-tokens-of-keys.ts'
 import { sharesOfAgents } from './0015-shares-of-agents.ts'
 import { countsOfServices } from './0016-counts-of-services.ts'
+import { tokensOfPublications } from './0017-tokens-of-publications.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly string[] = [
   tokensOfKeys,
   sharesOfAgents,
   countsOfServices,
+  tokensOfPublications,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
