@@ -80,7 +80,7 @@ describe('the identity for services', () => {
     const longest = (length: number) => 'x'.repeat(length)
     const identities = await loadIdentities(lab.server.context, `https://${longest(253)}:32443`)
     const sessions = createVisitorSessions({ ...lab.server.context, identities })
-    const session = sessions.seal({
+    const session = await sessions.seal({
       ...{
         member: '9'.repeat(15),
         email: longest(254),
@@ -89,7 +89,7 @@ describe('the identity for services', () => {
       },
     })
     expect(session.length).toBeLessThan(3500)
-    expect(sessions.read(session)).toMatchObject({ email: longest(254) })
+    expect(await sessions.read(session)).toMatchObject({ email: longest(254) })
   })
 
   it('is signed by a key that nobody reads from a copy of the database', async () => {

@@ -29,7 +29,8 @@ export interface RenewalWindow {
 
 /** Talks to one authority in the name of one account (RFC 8555). Every call throws AcmeError. */
 export interface AcmeClient {
-  readonly thumbprint: string
+  /** Of the account's key. */
+  thumbprint(): Promise<string>
   directory(): Promise<Directory>
   /** Makes the account, or finds the one of this key. @returns its address */
   register(form: AccountForm): Promise<string>
@@ -91,7 +92,7 @@ export function createAcmeClient({ http, directory: address, key, clock }: Parts
   ): Promise<AcmeAnswer> {
     for (let tries = 1; ; tries++) {
       const who = account === null ? { jwk: jwkOf(key) } : { kid: account }
-      const body = signJws(key, { ...who, nonce: await takeNonce(), url }, payload)
+      const body = await signJws(key, { ...who, nonce: await takeNonce(), url }, payload)
       const answer = await http.send(url, { method: 'POST', body, ...(type && { accept: type }) })
       const nonce = nonceOf(answer)
       if (nonce !== undefined && nonces.length < KEPT_NONCES) nonces.push(nonce)
@@ -112,14 +113,14 @@ export function createAcmeClient({ http, directory: address, key, clock }: Parts
   })
 
   return {
-    thumbprint: thumbprintOf(key),
+    thumbprint: () => thumbprintOf(key),
     directory,
     async register({ email, binding }) {
       const { newAccount } = await directory()
       const answer = await post(newAccount, null, {
         termsOfServiceAgreed: true,
         contact: contactsOf(email),
-        ...(binding && { externalAccountBinding: bindAccount(key, newAccount, binding) }),
+        ...(binding && { externalAccountBinding: await bindAccount(key, newAccount, binding) }),
       })
       parse(Account, answer)
       return locationOf(answer)

@@ -135,7 +135,7 @@ async function answer(
       detail: 'The certificate authority does not offer to check this name over port 80',
     })
   await run.keep({ step: 'preparing' })
-  const revision = await publish(run, challenge.token, client.thumbprint)
+  const revision = await publish(run, challenge.token, await client.thumbprint())
   await whenApplied(run.context, revision, run.signal)
   await run.keep({ step: 'validating' })
   // One that is looked for already, from before a restart, is not started twice.

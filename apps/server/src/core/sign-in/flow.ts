@@ -54,13 +54,13 @@ export function createFlow(context: FlowParts): Flow {
   const go = (to: string, cookies: string[] = []): Step => ({ kind: 'go', to, cookies })
   /** The visitor of a session that still may come in here. */
   const findVisitor = async (domain: GuardedDomain, cookies: Cookies) => {
-    const claims = visitorSessions.read(cookies.get(SIGN_IN.cookie) ?? '')
+    const claims = await visitorSessions.read(cookies.get(SIGN_IN.cookie) ?? '')
     if (claims?.aud !== domain.domain) return undefined
     const member = await findMember(db, domain.id, claims.email)
     return String(member?.id) === claims.member ? claims : undefined
   }
-  const sessionOf = (domain: GuardedDomain, member: string, email: string, auth_time: number) => {
-    const session = visitorSessions.seal({ member, email, aud: domain.domain, auth_time })
+  const sessionOf = async (domain: GuardedDomain, member: string, email: string, auth_time: number) => {
+    const session = await visitorSessions.seal({ member, email, aud: domain.domain, auth_time })
     return cookieOf(SIGN_IN.cookie, session, SIGN_IN.sessionSeconds)
   }
 
@@ -106,7 +106,7 @@ export function createFlow(context: FlowParts): Flow {
       const outcome = member ? 'signed-in' : 'refused'
       await recordSignIn(context, { domainId: domain.id, email, address, outcome })
       if (member)
-        return go(addressOf(domain, wanted), [sessionOf(domain, String(member.id), email, at), done])
+        return go(addressOf(domain, wanted), [await sessionOf(domain, String(member.id), email, at), done])
       const again = beginAt(wanted, true)
       return { kind: 'refused', domain: domain.domain, identity, again, cookies: [done] }
     },
@@ -116,7 +116,7 @@ export function createFlow(context: FlowParts): Flow {
       const visitor = await findVisitor(domain, cookies)
       const isTooOld = !visitor || visitor.auth_time < oldestRenewed()
       if (isTooOld || (await isSignedOut(db, domain.id, visitor))) return go(beginAt(wanted))
-      const cookie = sessionOf(domain, visitor.member, visitor.email, visitor.auth_time)
+      const cookie = await sessionOf(domain, visitor.member, visitor.email, visitor.auth_time)
       return go(addressOf(domain, wanted), [cookie])
     },
 

@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import type { TunnelSettings } from '@postern/contract/desired-state'
+import { SignJWT } from 'jose'
 import { type KeyParts, loadKeys, type SignInKey } from './keys.ts'
 
 /** What a service can verify of a visitor. Times in seconds since the epoch. */
@@ -17,7 +18,7 @@ export type IdentityKey = TunnelSettings['identityKeys'][number]
 export interface Identities {
   /** Those of a JWKS: what they signed is good, or will be. */
   publicKeys(): readonly IdentityKey[]
-  seal(claims: IdentityClaims): string
+  seal(claims: IdentityClaims): Promise<string>
   renew(): Promise<void>
 }
 
@@ -41,12 +42,11 @@ export async function loadIdentities(parts: KeyParts, issuer: string): Promise<I
         known.set(key.id, found)
         return found
       }),
-    seal({ email, ...claims }) {
+    async seal({ email, ...claims }) {
       const key = keys.current()
-      const head = partOf({ alg: 'ES256', typ: 'JWT', kid: key.id })
-      const text = `${head}.${partOf({ iss: issuer, sub: email, email, ...claims })}`
-      const mark = sign('sha256', Buffer.from(text), { key: privateKeyOf(key), dsaEncoding: 'ieee-p1363' })
-      return `${text}.${mark.toString('base64url')}`
+      return await new SignJWT({ iss: issuer, sub: email, email, ...claims })
+        .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: key.id })
+        .sign(privateKeyOf(key))
     },
     renew: keys.renew,
   }
@@ -59,8 +59,4 @@ function privateKeyOf({ secret }: SignInKey) {
 function publicKeyOf(key: SignInKey): IdentityKey {
   const { x = '', y = '' } = createPublicKey(privateKeyOf(key)).export({ format: 'jwk' })
   return { id: key.id, x, y }
-}
-
-function partOf(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
