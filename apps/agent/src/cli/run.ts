@@ -94,12 +94,13 @@ async function runDaemon(
     onChange: () => daemon.wake(),
     ...{ log, random },
   })
+  const machine = createMachine(context, paths, credentials)
   const daemon = createDaemon({
     sources,
     version,
     server,
     configuration,
-    ...createMachine(context, paths, credentials),
+    ...machine,
     restartSocket: () => socket.restart(),
     ...{ now, random, log },
   })
@@ -116,7 +117,7 @@ async function runDaemon(
   const surroundings = {
     tunnel,
     onMoved,
-    targets: () => configuration.held.wanted?.targets,
+    ports: () => machine.tunnel.watched(configuration.held.wanted?.targets ?? NO_PORTS),
     onListening: () => daemon.listening(),
   }
   const watch = { run: (signal: AbortSignal) => watchSurroundings(surroundings, signal) }
@@ -127,6 +128,8 @@ async function runDaemon(
     roots.stop()
   }
 }
+
+const NO_PORTS = { tcp: [], udp: [] }
 
 /** Starts a wireguard-go that hangs anew. */
 function createHangWatch(tunnel: string, onMoved: () => void, log: Log) {

@@ -16,14 +16,14 @@ test('another socket of a program that is heard already is nothing new, another 
   let looks = 0
   let changes = 0
   const ending = new AbortController()
-  const targets = () => {
+  const ports = () => {
     looks++
     return { tcp: [port], udp: [port] }
   }
   const onListening = () => {
     changes++
   }
-  const options = { tunnel: 'none', onMoved: () => undefined, targets, onListening }
+  const options = { tunnel: 'none', onMoved: () => undefined, ports, onListening }
   const watch = watchSurroundings(options, ending.signal)
   onTestFinished(() => {
     ending.abort()

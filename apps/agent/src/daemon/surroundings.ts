@@ -14,8 +14,8 @@ export interface SurroundingsOptions {
   tunnel: string
   /** This machine has other addresses or routes. */
   onMoved(): void
-  /** The published ports; undefined while they are not known. */
-  targets(): NodeTargets | undefined
+  /** The published ports, and those that were. */
+  ports(): NodeTargets
   /** Other programs listen at them than before. */
   onListening(): void
 }
@@ -26,13 +26,13 @@ export interface SurroundingsOptions {
  */
 export async function watchSurroundings(options: SurroundingsOptions, signal: AbortSignal): Promise<void> {
   let before = describePlace(options.tunnel)
-  let heard = await describeListeners(options.targets())
+  let heard = await describeListeners(options.ports())
   while (!signal.aborted) {
     await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
     const place = describePlace(options.tunnel)
     if (place !== before) options.onMoved()
     before = place
-    const listeners = await describeListeners(options.targets())
+    const listeners = await describeListeners(options.ports())
     if (listeners !== heard) options.onListening()
     heard = listeners
   }
@@ -52,10 +52,9 @@ function describePlace(tunnel: string): string {
   ].join('\n')
 }
 
-async function describeListeners(targets: NodeTargets | undefined): Promise<string> {
-  if (!targets) return ''
+async function describeListeners(ports: NodeTargets): Promise<string> {
   // Each once: a program may have a socket for each of its clients.
-  const listeners = (await listListeners(targets, readHead)).map((listener) => JSON.stringify(listener))
+  const listeners = (await listListeners(ports, readHead)).map((listener) => JSON.stringify(listener))
   return [...new Set(listeners)].sort().join()
 }
 

@@ -20,33 +20,50 @@ const ROOT = 0
 const LOOPBACK = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
 
+/** What an agent before this one left in the kernel. */
+export interface Before {
+  held: Held
+  published: NodeTargets
+}
+
 /**
  * To whom the published ports belong. Any user may listen at the tunnel's address or on 127.0.0.1 above port 1023: a
- * port belongs to the user that was seen there first, until its programs are gone, or to root.
+ * port belongs to the user that was seen there first, until its programs are gone, or to root. That lasts while the
+ * port is not published, so that nobody gains by waiting for that.
  */
 export function createOwners() {
-  let owners = new Map<string, Owner>()
+  let owners: Record<Proto, Map<number, Owner>> = { tcp: new Map(), udp: new Map() }
+
+  /** The published ports, and those of which the owner is known. */
+  function watched(targets: NodeTargets): NodeTargets {
+    const all = (proto: Proto) => [...new Set([...targets[proto], ...owners[proto].keys()])]
+    return { tcp: all('tcp'), udp: all('udp') }
+  }
 
   return {
+    watched,
     /**
+     * @param listeners at the ports that are watched
      * @param own the addresses of the tunnel here
-     * @param before what an agent before this one found
      */
-    look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Held) {
-      const next = new Map<string, Owner>()
+    look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Before) {
+      const next: typeof owners = { tcp: new Map(), udp: new Map() }
       const held: Held = { loopback: { tcp: [], udp: [] }, tunnel: { tcp: [], udp: [] } }
       const notes: string[] = []
-      for (const proto of PROTOS)
-        for (const port of targets[proto]) {
-          const key = `${proto} ${port}`
+      const ports = watched(targets)
+      for (const proto of PROTOS) {
+        const published = new Set(targets[proto])
+        for (const port of ports[proto]) {
           const seats = seatsOf(listeners, proto, port, own)
-          const owner = ownerOf(owners.get(key), seats, placeOf(before, proto, port))
+          const owner = ownerOf(owners[proto].get(port), seats, placeOf(before, proto, port))
           if (!owner) continue
-          next.set(key, owner)
+          next[proto].set(port, owner)
+          if (!published.has(port)) continue
           const place = leadOf(owner, seats)
           if (place) held[place][proto].push(port)
           notes.push(...describe(owner, seats, `${proto.toUpperCase()} port ${port}`))
         }
+      }
       owners = next
       return { held, notes }
     },
@@ -67,14 +84,16 @@ function seatsOf(all: readonly Listener[], proto: Proto, port: number, own: read
   return { tunnel: at(own), loopback: at([LOOPBACK]), everywhere: at([EVERYWHERE]) }
 }
 
-function placeOf(before: Held | undefined, proto: Proto, port: number): keyof Held | undefined {
-  if (before?.loopback[proto].includes(port)) return 'loopback'
-  return before?.tunnel[proto].includes(port) ? 'tunnel' : undefined
+/** A program that is alone on 127.0.0.1 is held there: without that, what was taken was taken at the tunnel's address. */
+function placeOf(before: Before | undefined, proto: Proto, port: number): keyof Held | undefined {
+  if (before?.held.loopback[proto].includes(port)) return 'loopback'
+  return before?.published[proto].includes(port) ? 'tunnel' : undefined
 }
 
 function ownerOf(last: Owner | undefined, seats: Seats, before: keyof Held | undefined): Owner | undefined {
   const { tunnel, loopback, everywhere } = seats
-  const order = before === 'tunnel' ? [...tunnel, ...loopback] : [...loopback, ...everywhere, ...tunnel]
+  const order =
+    before === 'tunnel' ? [...tunnel, ...everywhere, ...loopback] : [...loopback, ...everywhere, ...tunnel]
   if (order.length === 0) return undefined
   const entitled = order.filter((uid) => !last?.others.includes(uid))
   if (last && entitled.length === 0 && !order.includes(ROOT)) return last

@@ -237,6 +237,38 @@ test.each(['tcp', 'udp'] as const)(
   },
 )
 
+const OTHER_USER = USER.map((word) => word.replace('65534', '65533'))
+
+test.each(['tcp', 'udp'] as const)(
+  'nobody gains a %s port by waiting until the agent starts anew, or the service is enabled again',
+  async (proto) => {
+    const published = { tcp: [8007], udp: [8007] }
+    const none = { tcp: [], udp: [] }
+    const waits = `A program of user 65533 holds ${proto.toUpperCase()} port 8007 on 127.0.0.1. What is published stays with the program of user 65534`
+    const before = createServices(exec, TUNNEL)
+    const genuine = await say(proto, '10.64.0.2', 8007, 'genuine', USER)
+    await before.apply(wanting(published))
+    const thief = await say(proto, '127.0.0.1', 8007, 'thief', OTHER_USER)
+    const services = createServices(exec, TUNNEL)
+    expect(await services.apply(wanting(published))).toEqual([waits])
+    expect(await atTunnel(proto, 8007)).toBe('genuine 10.64.0.1')
+    expect(await services.apply(wanting(none))).toEqual([])
+    expect(await atTunnel(proto, 8007)).toBe('silence')
+    expect(await services.apply(wanting(published))).toEqual([waits])
+    expect(await atTunnel(proto, 8007)).toBe('genuine 10.64.0.1')
+    // Nor while it is not published and its program is started anew.
+    await services.apply(wanting(none))
+    await genuine.stop()
+    await services.apply(wanting(none))
+    const again = await say(proto, '10.64.0.2', 8007, 'genuine', USER)
+    expect(await services.apply(wanting(published))).toEqual([waits])
+    expect(await atTunnel(proto, 8007)).toBe('genuine 10.64.0.1')
+    await again.stop()
+    expect(await atTunnel(proto, 8007)).toBe('ECONNREFUSED')
+    await thief.stop()
+  },
+)
+
 test('what the node itself starts is answered, and a port that is no longer published is closed', async () => {
   await apply()
   await edge.must('nft', 'flush', 'ruleset')

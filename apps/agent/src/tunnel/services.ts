@@ -4,7 +4,7 @@ import { AgentError } from '../errors.ts'
 import type { Wanted } from '../wanted.ts'
 import { listListeners } from './listeners.ts'
 import { createTable, listDroppingChains, readPortSets } from './nft.ts'
-import { createOwners, type Held } from './owners.ts'
+import { type Before, createOwners, type Held } from './owners.ts'
 import { HELD_SETS, renderServiceTable, serviceTable } from './service-table.ts'
 
 /** What of this machine the edge reaches: exactly the published ports, on 127.0.0.1 too. */
@@ -19,6 +19,8 @@ export function createServices(exec: Exec, name: string) {
   }
 
   return {
+    /** The ports at which other listeners are worth a look. */
+    watched: owners.watched,
     /** @returns what could not be done, in words. */
     async apply({ targets, addresses, gateway }: Wanted): Promise<string[]> {
       if (!targets) {
@@ -27,12 +29,12 @@ export function createServices(exec: Exec, name: string) {
       }
       const isAny = targets.tcp.length + targets.udp.length > 0
       const own = addresses.map((address) => address.split('/')[0] ?? '')
-      const listeners = await listListeners(targets, exec.readFile)
+      const listeners = await listListeners(owners.watched(targets), exec.readFile)
       const { held, notes } = owners.look(
         targets,
         listeners,
         own,
-        isFirst ? await readHeld(exec, name) : undefined,
+        isFirst ? await readBefore(exec, name) : undefined,
       )
       isFirst = false
       try {
@@ -49,16 +51,18 @@ export function createServices(exec: Exec, name: string) {
   }
 }
 
-/** What the agent before this one left in the kernel. */
-async function readHeld(exec: Exec, name: string): Promise<Held> {
+async function readBefore(exec: Exec, name: string): Promise<Before> {
   const sets = await readPortSets(exec, serviceTable(name))
   const of = (place: keyof Held, proto: 'tcp' | 'udp') =>
     HELD_SETS.filter((one) => one.place === place && one.proto === proto).flatMap(
       ({ label }) => sets.get(label) ?? [],
     )
   return {
-    loopback: { tcp: of('loopback', 'tcp'), udp: of('loopback', 'udp') },
-    tunnel: { tcp: of('tunnel', 'tcp'), udp: of('tunnel', 'udp') },
+    held: {
+      loopback: { tcp: of('loopback', 'tcp'), udp: of('loopback', 'udp') },
+      tunnel: { tcp: of('tunnel', 'tcp'), udp: of('tunnel', 'udp') },
+    },
+    published: { tcp: sets.get('tcp_ports') ?? [], udp: sets.get('udp_ports') ?? [] },
   }
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import type { NodeTargets } from '@postern/contract/agent'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import type { AgentPaths } from '../config.ts'
@@ -27,6 +28,8 @@ export interface Tunnel {
   apply(input: TunnelInput): Promise<string[]>
   /** Gives WireGuard its peer again at the next `apply`: wireguard-go keeps to a source address that is gone. */
   renew(): void
+  /** The ports whose listeners may change to whom the published ports lead; given those that are published. */
+  watched(published: NodeTargets): NodeTargets
   remove(): Promise<void>
 }
 
@@ -80,6 +83,7 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
     renew() {
       peerText = ''
     },
+    watched: services.watched,
     async remove() {
       await removeTunnel(exec, paths, name)
       peerText = ''
