@@ -2,25 +2,25 @@
 export const SIZES = {
   nodes: { heavy: 10_000, light: 100 },
   services: { heavy: 20_000, light: 100 },
-  /** Of an installation with a real edge. */
+  /** Services of an installation with a real edge. */
   routes: { heavy: 20_000, medium: 5_000, light: 10 },
   certificates: { heavy: 500, medium: 200, light: 10 },
 } as const
 
 /** How often things are done; the short run is for every change of the code, the long one for its figures. */
 export interface Effort {
-  /** Of work inside the server. */
+  /** Repetitions of work inside the server. */
   rounds: number
-  /** Of messages that the server passes on at most every quarter of a second. */
+  /** Messages that the server passes on at most every quarter of a second. */
   messages: number
   /** New routes until they are visible. */
   routes: number
-  /** Of the load programs, one after the other. */
+  /** Runs of the load programs, one after the other. */
   loads: number
   loadSeconds: number
-  /** Of certificates, at an authority of the lab. */
+  /** Certificates, at an authority of the lab. */
   orders: number
-  /** Of a transfer, each way. */
+  /** The size of a transfer, each way. */
   transferBytes: number
 }
 

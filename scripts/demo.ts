@@ -20,7 +20,7 @@ import { runInstallation } from './lib/run-installation.ts'
 const DATA_DIR = '/var/lib/postern-demo'
 const SITE_DIR = join(DATA_DIR, 'site')
 const DOMAINS = { metrics: 'metrics.demo.example', mqtt: 'mqtt.demo.example' }
-/** Of the installation, for programs that visit it. */
+/** The installation's, for programs that visit it. */
 const AUTHORITY = join(DATA_DIR, 'ca.crt')
 const NODE = join(ROOT, 'node_modules/.bin/node')
 const AGENT = join(ROOT, 'apps/agent/dist/postern.mjs')

@@ -38,7 +38,7 @@ export async function measureBesideNginx(full: FullInstallation, effort: Effort)
   ]
 }
 
-/** Of one request, in µs. */
+/** One request, in µs. */
 interface Cost {
   clock: number
   processor: number

@@ -13,9 +13,9 @@ const MANY = 32
 /** In µs of the processor: what the check of a session may add to a request. */
 const MAY_ADD = 100
 
-/** Of one request, in µs. */
+/** One request, in µs. */
 interface Cost {
-  /** Of many at a time. */
+  /** Many at a time. */
   processor: number
   /** Half of those that come alone take no longer. */
   clock: number

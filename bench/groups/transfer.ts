@@ -12,7 +12,7 @@ const PORT = 7000
 /** What is compared is nearly the same, and each round differs by as much. */
 const MORE_ROUNDS = 2
 
-/** Of a download and an upload of as many bytes, in ms for each MB. */
+/** A download and an upload of as many bytes, in ms for each MB. */
 interface Cost {
   clock: number
   processor: number

@@ -55,7 +55,7 @@ function sessionOf(member: string) {
 const go = (host: string, path: string, headers: Record<string, string> = {}) =>
   visit({ port: lab.httpsPort, host, path, headers })
 
-/** Of the console, and spellings by which they might pass for paths of agents. */
+/** Paths of the console, and spellings by which they might pass for paths of agents. */
 const CLOSED = [
   ...['/', '/login', '/nodes', '/nodes/1', '/domains', '/docs', '/docs/sign-in', '/assets/index.js'],
   ...['/api', '/api/nodes', '/api/auth/login', '/api/auth/me', '/api/nodes/stream?token=ptt_x', '/healthz'],

@@ -23,7 +23,7 @@ afterAll(() => server.close())
 /** Where nothing is hostile, so that a refusal is about the target. */
 const GOOD = { plain: {}, gateway: { backendHost: '192.168.7.20' }, local: { backendHost: '127.0.0.1' } }
 
-/** Of a plain node they are other words for the node itself, in its own network namespace. */
+/** On a plain node they are other words for the node itself, in its own network namespace. */
 const ITSELF = ['127.0.0.1', '::1', '0:0:0:0:0:0:0:1', 'localhost', 'LOCALHOST']
 
 interface Published {

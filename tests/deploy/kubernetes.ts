@@ -65,7 +65,7 @@ async function findUnknownFields(manifests: readonly Manifest[]): Promise<string
   }
 }
 
-/** Of a core object like `v1`, or of one with a group like `apps/v1`. */
+/** For a core object like `v1`, or one with a group like `apps/v1`. */
 function moduleOf({ apiVersion }: Manifest): string {
   return `kubernetes-models/${apiVersion}`
 }

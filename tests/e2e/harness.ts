@@ -41,7 +41,7 @@ export interface OpenOptions {
   width?: number
   height?: number
   scheme?: 'light' | 'dark'
-  /** Of the browser, like `America/Sao_Paulo`; without one that of the machine. */
+  /** The browser's, like `America/Sao_Paulo`; without one that of the machine. */
   timezoneId?: string
 }
 

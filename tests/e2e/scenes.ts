@@ -88,7 +88,7 @@ async function lookInBothSchemes(visit: Visit, name: string, withAxe: boolean): 
   for (const colorScheme of SCHEMES) {
     await visit.page.emulateMedia({ colorScheme })
     if (TAKES_PICTURES) await takePicture(visit.page, `${name}-${colorScheme}`)
-    // Of all that axe looks at, only the contrast depends on the colours.
+    // Only the contrast depends on the colours; the rest of what axe looks at does not.
     if (withAxe) await visit.expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined)
   }
 }

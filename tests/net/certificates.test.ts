@@ -37,7 +37,7 @@ const whenIs = (id: number, what: Partial<Certificate>) =>
     expect(certificate).toMatchObject(what)
     return certificate
   })
-/** Of the first test. */
+/** Made by the first test. */
 let app: HttpService
 const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
 

@@ -69,7 +69,7 @@ const plus = (a: number[], b: number[]) => a.map((value, index) => value + (b[in
 
 /** What has been carried, by service, as the visitors know it. */
 const expected = { web: [0, 0, 0], tcp: [0, 0, 0], udp: [0, 0, 0] }
-/** Of one request for one byte. */
+/** Counted for one request for one byte. */
 let request = [0, 0, 0]
 
 async function get(bytes: number): Promise<void> {

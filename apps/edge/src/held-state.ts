@@ -66,7 +66,7 @@ export const KIND_NAMES = Object.keys(KINDS) as KindName[]
 interface Kind {
   row: z.ZodMiniType<object>
   id: 'id' | 'nodeId'
-  /** Of the names of its sections. */
+  /** The beginning of its sections' names. */
   prefix: string
   sectionOf(id: number): string
   /** Whose problem a row is that cannot be read. */

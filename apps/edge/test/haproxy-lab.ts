@@ -24,7 +24,7 @@ export interface HaproxyLab {
   serverSocket: string
   httpPort: number
   httpsPort: number
-  /** Of the driver that was opened last. */
+  /** The driver that was opened last. */
   logs: HaproxyLog[]
   /** A driver as a newly started edge has it; the one before is closed. */
   open(options?: Partial<HaproxyDriverOptions>): Promise<HaproxyDriver>

@@ -56,7 +56,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
   { title: 'Contact', pages: [page('contact', 'Contact'), page('terms', 'Terms of service')] },
 ]
 
-/** Of the whole outline only the pages that exist, and no group without one. */
+/** Only the pages of the outline that exist, and no group without one. */
 export function outlineOf(exists: (name: string) => boolean): OutlineGroup[] {
   return OUTLINE.map(({ title, pages }) => ({
     title,

@@ -66,7 +66,7 @@ export interface Context extends World {
   readonly feeds: Feeds
   readonly loginLimits: LoginLimits
   readonly tickets: Tickets
-  /** Of checks of domains that are under way. */
+  /** Proofs of domain checks that are under way. */
   readonly proofs: Proofs
   /** Keys that nodes registered: each is a change that goes to every edge. */
   readonly keyAttempts: Attempts
@@ -85,9 +85,9 @@ export interface Context extends World {
   readonly provider: Provider | undefined
   /** What services can verify of a visitor. */
   readonly identities: Identities
-  /** Of sign-ins in front of services. */
+  /** The steps of sign-ins in front of services. */
   readonly flow: Flow
-  /** Of operators who try the provider out. */
+  /** Sign-ins of operators who try the provider out. */
   readonly trials: Trials
   /** Registers what must end with the context; the last one registered ends first. */
   onDispose(end: () => void | Promise<void>): void

@@ -48,14 +48,14 @@ export type CertificateProblem = z.infer<typeof CertificateProblem>
 export const Certificate = z.object({
   /** `valid`: what is in use is as wanted; `pending`: it is on order; `failed`: the order failed and is tried again. */
   status: z.enum(['valid', 'pending', 'failed']),
-  /** Of the one in use: a domain that waits for an authority, or failed there, has a self-signed one until then. */
+  /** The one in use: a domain that waits for an authority, or failed there, has a self-signed one until then. */
   kind: CertificateKind,
   issuer: z.nullable(z.string()),
   notBefore: z.nullable(f.time),
   notAfter: z.nullable(f.time),
-  /** Of an order that is under way, also of one for a renewal; otherwise null. */
+  /** An order that is under way, also one for a renewal; otherwise null. */
   step: z.nullable(OrderStep),
-  /** Of the last order when it failed, also while the next one is under way; or why the authority makes all wait. */
+  /** Why the last order failed, also while the next one is under way; or why the authority makes all wait. */
   problem: z.nullable(CertificateProblem),
   /** `problem.detail` */
   error: z.nullable(z.string()),

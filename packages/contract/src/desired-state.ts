@@ -88,7 +88,7 @@ const bypassExpression = z
     z.maxLength(2000),
   )
 
-/** Of an HTTP service. Visitors of one that is not enabled get our own page. */
+/** An HTTP service. Visitors of one that is not enabled get our own page. */
 export const Route = z.object({
   ...route,
   /** Null: the installation's own addresses (any IP literal, and the public host). */
@@ -105,7 +105,7 @@ export type Route = z.infer<typeof Route>
 
 const portRoute = { ...route, port, backend: z.object(place) }
 
-/** Of a TCP or UDP service. No two have the same `port` and `proto`; one that is not enabled keeps its own. */
+/** A TCP or UDP service. No two have the same `port` and `proto`; one that is not enabled keeps its own. */
 export const PortRoute = z.discriminatedUnion('proto', [
   z.object({
     ...portRoute,
@@ -188,7 +188,7 @@ const partOf = (id: number) => Math.floor(id / 200)
 export const SectionHashes = z.record(z.string(), z.string())
 export type SectionHashes = z.infer<typeof SectionHashes>
 
-/** Of all parts together. */
+/** The rows of all parts together. */
 const rows = {
   peers: z.array(Peer),
   routes: z.array(Route),

@@ -49,7 +49,7 @@ export type ErrorCode = z.infer<typeof ErrorCode>
 /** The body of every answer that is not a success. */
 export const ErrorBody = z.object({
   message: z.string(),
-  /** Of a newer server a program may not know it. */
+  /** A program may not know the code of a newer server. */
   code: z.catch(z.optional(ErrorCode), undefined),
   errors: z.optional(z.array(FieldError)),
   requestId: z.optional(z.string()),

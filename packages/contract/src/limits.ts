@@ -12,7 +12,7 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
-  /** Of one source of a node. */
+  /** Per source of a node. */
   publishedServices: 200,
   /** That publish services of one node. */
   sourcesPerNode: 5,

@@ -10,12 +10,12 @@ export const Attention = z.object({
   kind: z.enum(['edge', 'node', 'service', 'certificate']),
   /** `none`: nobody misses it. */
   tone: z.enum(['bad', 'warn', 'none']),
-  /** Of the edge, the node, the service or the domain. */
+  /** The name of the edge, the node, the service or the domain. */
   name: z.string(),
   /** The node itself, or that of the service. */
   nodeId: z.nullable(z.number()),
   nodeName: z.nullable(z.string()),
-  /** Of a service. */
+  /** Services only. */
   type: z.nullable(ServiceType),
   /** In words; null for a lost node. */
   problem: z.nullable(z.string()),

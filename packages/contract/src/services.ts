@@ -107,7 +107,7 @@ export const ServiceState = z.object({
   problem: z.nullable(z.string()),
   /** What a person should know of a service that is live. */
   note: z.optional(z.string()),
-  /** Of a node that was lost: its last handshake, in ms since the epoch. */
+  /** The last handshake of a node that was lost, in ms since the epoch. */
   lastSeen: z.optional(z.number()),
 })
 export type ServiceState = z.infer<typeof ServiceState>
@@ -134,7 +134,7 @@ const service = {
   publicAccess: z.nullable(z.string()),
   /** True for the console's own service: it can be neither deleted nor disabled. */
   system: z.boolean(),
-  /** Of the node's agent, which publishes it: people can disable, enable and delete it. Null: it is people's. */
+  /** The source of the agent that publishes it: people can disable, enable and delete it. Null: it is people's. */
   source: z.nullable(z.string()),
   state: ServiceState,
   created_at: f.time,

@@ -232,7 +232,7 @@ function parseGiven(environment: GivenEnvironment, isWanted = (_name: string) =>
   throw new SettingsError(`${issue?.path.join('.')} ${issue?.message}`)
 }
 
-/** Of an account that is at the authority already. */
+/** What binds to an account that exists at the authority already: all of it or nothing. */
 function withWholeBinding(settings: Settings): Settings {
   const {
     POSTERN_ACME_EAB_KID: kid,

@@ -18,6 +18,6 @@ export const SIGN_IN = {
   identityHeaders: ['X-Auth-Request-Email', 'Remote-Email', 'Remote-User'],
   /** The same as a JWT (ES256) for this one domain, for services that verify who says so. */
   identityToken: 'X-Postern-Identity',
-  /** Of a session with all that it carries: browsers keep no cookie of more than 4096 characters with its name. */
+  /** The longest session, with all that it carries: browsers keep no cookie of over 4096 characters with its name. */
   maxSession: 4000,
 } as const

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf } from './errors.ts'
 
 const LOOK_EVERY = 1000
-/** Of wireguard-go, which answers within a millisecond. */
+/** The longest wait for wireguard-go, which answers within a millisecond. */
 const PATIENCE = 2000
 /** So many questions in a row without an answer mean that it hangs. */
 export const MOST_UNANSWERED = 2

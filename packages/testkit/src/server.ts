@@ -128,7 +128,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 
 function holdAgainstContract({ method = 'GET', url }: InjectOptions, answer: LightMyRequestResponse): void {
   const type = answer.headers['content-type']?.toString()
-  // Of the forms that the library takes for an address, tests use text.
+  // The library takes an address in several forms; tests use text.
   checkAnswer({ method, url: String(url), status: answer.statusCode, type, text: answer.body })
 }
 

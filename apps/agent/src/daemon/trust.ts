@@ -64,7 +64,7 @@ export async function findNewerRoots(url: URL, held: string): Promise<string | u
   const known = parseCertificates(held)
   const has = (roots: readonly X509Certificate[], root: X509Certificate) =>
     roots.some((each) => fingerprintOf(each) === fingerprintOf(root))
-  // Of a file that the person gave, the person knows.
+  // Whoever gave a file knows of it.
   if (!shown.some((root) => has(known, root))) return undefined
   const others = known.filter(({ subject }) => shown.every((root) => root.subject !== subject))
   const next = [...others, ...shown]

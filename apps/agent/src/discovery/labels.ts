@@ -22,7 +22,7 @@ const LABELS = [
 type Label = (typeof LABELS)[number]
 
 export interface Labelled {
-  /** Of the container; it is part of the services' keys. */
+  /** The container's; it is part of the services' keys. */
   name: string
   labels: Readonly<Record<string, string>>
   /** The TCP ports that the image exposes. */

@@ -34,7 +34,7 @@ test('a renewal that fails leaves the certificate valid, and says why and when i
 test.each([
   [-76, 14, true],
   [-75, 15, false],
-  // Of six days the last day and a half.
+  // With a life of six days, the last day and a half.
   [-4, 2, false],
   [-5, 1, true],
   [-91, -1, true],

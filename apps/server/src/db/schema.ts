@@ -140,7 +140,7 @@ interface OrdersTable {
   /** The authority's address, and that of the order there; null before it is placed. */
   directory: string | null
   url: string | null
-  /** Of the certificate on order. */
+  /** The key of the certificate on order. */
   private_key: Sealed | null
   /** In a row. */
   failures: number
@@ -157,7 +157,7 @@ interface ChallengesTable {
   id: Generated<number>
   domain_id: Fixed<number>
   token: Fixed<string>
-  /** Of our account's key at the authority. */
+  /** The thumbprint of our account's key at the authority. */
   thumbprint: Fixed<string>
   created_at: Fixed<Time>
   updated_at: Time
@@ -173,11 +173,11 @@ interface ServicesTable {
   /** As that of a node. */
   name_folded: string
   domain_id: number | null
-  /** Of an HTTP service; null for others. */
+  /** HTTP services only; null for others. */
   path: string | null
-  /** Of an HTTP service; null for others. */
+  /** HTTP services only; null for others. */
   backend_proto: BackendProto | null
-  /** Of a TCP or UDP service; null for others. */
+  /** TCP and UDP services only; null for others. */
   proto: PortProto | null
   /** The public one of a TCP or UDP service; null for others. */
   port: number | null
@@ -189,9 +189,9 @@ interface ServicesTable {
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
-  /** Of an HTTP service. */
+  /** HTTP services only. */
   require_auth: Generated<Flag>
-  /** Of an HTTP service; null for none. */
+  /** HTTP services only; null for none. */
   skip_auth_routes: string | null
   enabled: Flag
   system: Fixed<Flag>

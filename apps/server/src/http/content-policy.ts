@@ -18,5 +18,5 @@ const scriptsBelow = (path: string) => `${OWN_ORIGIN}, script-src *:*${path}`
  */
 export const CONTENT_POLICY = scriptsBelow('/assets/')
 
-/** Of the documentation, whose path no service has either. */
+/** The documentation's, whose path no service has either. */
 export const DOCS_POLICY = scriptsBelow('/docs/')

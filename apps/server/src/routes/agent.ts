@@ -10,7 +10,7 @@ import { route } from '../http/route.ts'
 import { endSocket, keepAlive, keepQuiet, sendFrame, socketRoute } from '../http/socket.ts'
 
 const CHANGED: AgentHint = { type: 'changed' }
-/** Of one node: enough for a machine that was copied with its token, too few to fill the server with. */
+/** Per node: enough for a machine that was copied with its token, too few to fill the server with. */
 const MAX_SOCKETS = 4
 
 export function agentRoutes(app: FastifyInstance): void {

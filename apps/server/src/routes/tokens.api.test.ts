@@ -77,7 +77,7 @@ describe('a new token', () => {
     [{ name: 'x', expireAt: '9999-12-31T23:59:59-12:00' }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', expireAt: 1795252758000 }, 'expireAt', 'must be a valid date'],
     [{ name: 'x', revoked: true }, 'revoked', 'Unknown field'],
-    // Of services, and of no token.
+    // A token has no such field.
     [{ name: 'x', ttl: '30m' }, 'ttl', 'Unknown field'],
     [{ name: 'x', expiresAt: '2099-01-01T00:00:00Z' }, 'expiresAt', 'Unknown field'],
     [{ name: 'x', token: 'ptn_mine' }, 'token', 'Unknown field'],

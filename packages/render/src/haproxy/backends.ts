@@ -9,7 +9,7 @@ import { renderServerCheck } from './sign-in.ts'
 /** HAProxy looks this often, and closes half of those that were idle since its last look. */
 const IDLE_SECONDS = 60
 
-/** Of each kind of backend. */
+/** Per kind of backend. */
 function idleConnections({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 8)
 }

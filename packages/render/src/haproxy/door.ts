@@ -18,7 +18,7 @@ export function renderBinds(options: HaproxyOptions, ports: number | string, res
 const TOLD = 20
 /** An IPv6 visitor usually holds a whole /64, and can easily have a /48. */
 const NETWORK_SHARE = 4
-/** Of the limits of each source, while more than half of all connections are taken. */
+/** What each source's limits are divided by while more than half of all connections are taken. */
 const CROWDED_SHARE = 10
 
 /**

@@ -10,7 +10,7 @@ export interface HaproxyTimeouts {
   head: number
   /** Inside the body of a request. */
   body: number
-  /** Of a service that has not finished its answer, and of a visitor who does not read it. */
+  /** For a service that has not finished its answer, and a visitor who does not read it. */
   idle: number
 }
 
@@ -30,12 +30,12 @@ export interface HaproxyOptions {
   publicHost: string
   /** Whom HAProxy becomes once its ports are bound; null: it stays who started it. */
   user: { uid: number; gid: number } | null
-  /** Of visitors, at the same time; each may take four open files, and a fifth of them two more. */
+  /** Visitors' connections at the same time; each may take four open files, and a fifth of them two more. */
   maxConnections: number
   connectionsPerSource: number
   /** To bind for TCP services: those of the installation's range that no other program holds. */
   ports: readonly PortSpan[]
-  /** Of visitors of TCP services, at the same time; each takes two open files. */
+  /** Connections to TCP services at the same time; each takes two open files. */
   portConnections: number
   /** How many of them may have their TLS end here or come over IPv6, which takes two more. */
   tlsPortConnections: number

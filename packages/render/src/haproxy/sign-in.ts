@@ -2,9 +2,9 @@ import { SIGN_IN } from '@postern/contract/sign-in'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, socketInside } from './options.ts'
 
-/** Of copies of the public keys; a new one is shown a day before it signs. */
+/** How long copies of the public keys are good; a new one is shown a day before it signs. */
 const KEYS_SECONDS = 3600
-/** Of the address that a visitor wanted and comes back to; from a longer one it is the front page. */
+/** The longest address that a visitor comes back to after sign-in; for a longer one it is the front page. */
 const MAX_WANTED = 4096
 
 /** The addresses of the flow at every domain with sign-in lead to the server, whatever else is published there. */

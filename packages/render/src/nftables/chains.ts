@@ -45,7 +45,7 @@ function translationOf(hook: string, priority: number, rules: string[], name = h
   return { name, type: 'nat', hook, priority, rules }
 }
 
-/** Of a flow that we led to the target of a UDP service; never one that a node began. */
+/** Matches a flow that we led to the target of a UDP service; never one that a node began. */
 const TO_TARGET = ['ip daddr . udp dport @targets4', 'ip6 daddr . udp dport @targets6'].map(
   (target) => `ct status dnat ${target}`,
 )

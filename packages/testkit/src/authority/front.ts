@@ -88,7 +88,7 @@ function passOn(
   outgoing.end(sent)
 }
 
-/** Of a JWS; empty where there is none. */
+/** The payload of a JWS; empty where there is none. */
 function payloadOf(sent: string): Record<string, unknown> {
   if (sent === '') return {}
   const { payload = '' } = JSON.parse(sent) as { payload?: string }

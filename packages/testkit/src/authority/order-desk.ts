@@ -12,7 +12,7 @@ import { type AnsweringEdge, answerChallenges, findChallengePort } from './answe
 import { type Front, startFront } from './front.ts'
 import { type Pebble, startPebble } from './pebble.ts'
 
-/** Of this machine, and nobody listens there. */
+/** An address of this machine where nobody listens. */
 export const NOWHERE = '127.0.0.2'
 /** A certificate of the authority is in use, and nothing is on order. */
 export const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
@@ -99,7 +99,7 @@ export class OrderDesk {
     await this.server.close(options)
   }
 
-  /** Of the same data, with other settings. */
+  /** The next one on the same data, with other settings. */
   async restart(settings: Record<string, string> = {}): Promise<void> {
     const { dataDir } = this.server
     await this.stop({ keepData: true })
@@ -178,5 +178,5 @@ export const problemOf = (type: string, detail: string, more: object = {}) => ({
   ...more,
 })
 
-/** Of a time in an answer; NaN when there is none. */
+/** Reads a time in an answer; NaN when there is none. */
 export const msOf = (time: string | null | undefined): number => Date.parse(time ?? '')

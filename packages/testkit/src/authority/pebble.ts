@@ -26,7 +26,7 @@ export interface PebbleOptions {
   httpPort: number
   /** `address:port` of the name server that it asks. */
   nameServer: string
-  /** Of what it signs, in seconds; default: 90 days. */
+  /** The life of what it signs, in seconds; default: 90 days. */
   life?: number
   /** Accounts need one of these: key id → HMAC key in base64url. */
   bindings?: Record<string, string>

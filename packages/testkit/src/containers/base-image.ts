@@ -72,7 +72,7 @@ async function bootstrapDebian(archive: string, context: string): Promise<void> 
     timeoutMs: 600_000,
   })
   writeFileSync(`${root}/etc/apt/sources.list`, sources.list)
-  // Of this machine: how it reaches its sources.
+  // This machine's: how it reaches its sources.
   cpSync('/etc/apt/apt.conf.d', `${root}/etc/apt/apt.conf.d`, { recursive: true, force: false })
   for (const dir of ['var/cache/apt/archives', 'var/lib/apt/lists'])
     for (const name of readdirSync(`${root}/${dir}`)) rmSync(`${root}/${dir}/${name}`, { recursive: true })

@@ -33,7 +33,7 @@ export async function buildImage({ dockerfile, context, tag, target }: Build): P
   }
 }
 
-/** Of several builds: what they have in common makes the next one fast. */
+/** Shared by several builds: what they have in common makes the next one fast. */
 const MOST_LAYERS = 90
 
 async function forgetOldLayers(): Promise<void> {

@@ -9,10 +9,10 @@ import { type ComposeFile, type ComposeService, readCompose } from './compose.ts
 import { type Container, startContainer } from './container.ts'
 import { ROOT } from './store.ts'
 
-/** Of people who have the clone: the services `server` and `edge`. */
+/** For people who have the clone: the services `server` and `edge`. */
 const COMPOSE = `${ROOT}deploy/docker/compose.yaml`
 const IMAGE = 'localhost/postern-server:test'
-/** Of the lab's server. */
+/** The lab's server. */
 const SERVER_ADDRESS = '203.0.113.1'
 
 /** @returns the image's id */
@@ -27,7 +27,7 @@ export interface ServerContainers {
   dataDir: string
   interface: string
   api: Api
-  /** Of the first account, as the log of the first start says. */
+  /** The first account's, as the log of the first start says. */
   password: string
   start(name: 'server' | 'edge', how?: Otherwise): Promise<void>
   /** Waits until an edge has applied what is wanted. */

@@ -19,7 +19,7 @@ export interface Http2Crowd {
   method?: 'GET' | 'POST'
   /** The first bytes of a body of this length; none: no body. */
   body?: { length: number; first: string; type?: string }
-  /** Of each stream, in bytes. */
+  /** The window of each stream, in bytes. */
   window?: number
 }
 

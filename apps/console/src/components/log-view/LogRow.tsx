@@ -61,7 +61,7 @@ function Rest({ line: { marker, level, rest }, match }: Pick<Props, 'line' | 'ma
   )
 }
 
-/** Of more than a part of one line, what is copied are the lines as they came, with their dates. */
+/** A selection of more than a part of one line is copied as the lines came, with their dates. */
 export function copyWhole(event: ClipboardEvent<HTMLElement>, lines: readonly LogLine[]): void {
   const selection = getSelection()
   if (!selection || selection.isCollapsed) return

@@ -16,7 +16,7 @@ export interface LogLine {
   /** `2026-11-21` and `10:04:15.123`, both in UTC. */
   day: string
   clock: string
-  /** Of a line about an HTTP request: the visitor's address, `"GET /path"` and the status. */
+  /** In a line about an HTTP request: the visitor's address, `"GET /path"` and the status. */
   from: string
   asked: string
   status: string

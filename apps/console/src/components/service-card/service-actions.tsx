@@ -22,7 +22,7 @@ export interface ServiceVerbs {
 }
 
 const EDIT = { text: 'Edit Service', icon: Pencil }
-/** Of a service that an agent publishes. */
+/** For a service that an agent publishes. */
 const SHOW = { text: 'Show Settings', icon: Eye }
 
 /** What can be done with a service; the console's own can be neither disabled nor deleted. */

@@ -39,7 +39,7 @@ export interface HaproxyDriverOptions {
   portRange?: PortSpan
   ownPorts?: readonly number[]
   connectionsPerSource?: number
-  /** Of visitors, at the same time; default: what the limit of open files allows. */
+  /** Visitors' connections at the same time; default: what the limit of open files allows. */
   maxConnections?: number
   /** The same of TCP services. */
   portConnections?: number
@@ -61,9 +61,9 @@ const OTHER_FILES = 1000
 const FILES_EACH = 5.6
 /** The same of TCP services: as many again where TLS ends here, and over IPv6. */
 const PORT_FILES_EACH = 2.1
-/** Of the visitors of TCP services, those at least whose TLS may end here, or who may come over IPv6. */
+/** At least this share of the visitors of TCP services may have their TLS ended here, or come over IPv6. */
 const TLS_SHARE = 0.25
-/** Of all files, where there are TCP services. */
+/** The share of all files, where there are TCP services. */
 const PORT_SHARE = 0.4
 const MOST_CONNECTIONS = 50_000
 

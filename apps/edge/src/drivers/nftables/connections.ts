@@ -5,7 +5,7 @@ import { readSysctl, writeSysctl } from '../sysctl.ts'
 
 const MOST = '/proc/sys/net/netfilter/nf_conntrack_max'
 const COUNT = '/proc/sys/net/netfilter/nf_conntrack_count'
-/** Of the table; what is left may go within seconds. */
+/** As a share of the table; what is left may go within seconds. */
 const NEARLY_FULL = 0.8
 /** Below this UDP services alone could take most of the table. */
 const LEAST = 2 * UDP_FLOWS.all

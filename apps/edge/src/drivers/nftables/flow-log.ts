@@ -21,7 +21,7 @@ export interface FlowLog {
 const RETRY = { first: 250, most: 5000 }
 /** Bytes of events that the kernel keeps for the program while it is busy. */
 const BUFFER = String(4 * 1024 * 1024)
-/** Of the others the end comes without a duration. */
+/** Any more are logged without a duration. */
 const MOST_OPEN = 100_000
 
 export function createFlowLog({ exec, now, random, onLine }: FlowLogOptions): FlowLog {

@@ -80,7 +80,7 @@ test('whom the lists of a UDP service turn away has one line a minute, and nobod
   ]
   await apply(services)
   let time = Date.now()
-  /** Of one set each. */
+  /** One set each. */
   let looks = 0
   const counting: Exec = {
     ...exec,

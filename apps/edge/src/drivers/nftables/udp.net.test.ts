@@ -68,7 +68,7 @@ const untilDns = (...args: Parameters<typeof askDns>) =>
   until('the answer', async () => (await askDns(...args)) || undefined)
 const flows = async (...options: string[]) =>
   (await lab.edge.must('conntrack', '-L', '-p', 'udp', ...options)).trim().split('\n').filter(Boolean)
-/** Of the flows to a port: one that ended and began again has another, whatever a visitor sees of it. */
+/** The ids of the flows to a port: one that ended and began again has another, whatever its visitor sees. */
 const flowIds = async (port: number) =>
   (await flows('-o', 'id', '--orig-port-dst', `${port}`)).map((flow) => / id=\d+/.exec(flow)?.[0]).sort()
 

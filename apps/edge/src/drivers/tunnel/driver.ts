@@ -183,7 +183,7 @@ async function remember(memory: EndpointMemory, plan: Look, old: Endpoints): Pro
   }
 }
 
-/** Of each wanted peer the one in force, else the last one. */
+/** For each wanted peer the one in force, else the last one. */
 function endpointsOf({ target, tunnel }: Look, old: Endpoints): Endpoints {
   const now = new Map(tunnel.held.peers.map((peer) => [peer.publicKey, findEndpoint(peer.endpoint ?? '')]))
   return new Map(

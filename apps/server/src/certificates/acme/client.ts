@@ -29,7 +29,7 @@ export interface RenewalWindow {
 
 /** Talks to one authority in the name of one account (RFC 8555). Every call throws AcmeError. */
 export interface AcmeClient {
-  /** Of the account's key. */
+  /** The thumbprint of the account's key. */
   thumbprint(): Promise<string>
   directory(): Promise<Directory>
   /** Makes the account, or finds the one of this key. @returns its address */

@@ -153,7 +153,7 @@ interface Turn extends Next {
 
 type Running = Map<number, Turn>
 
-/** Of an authority that was left, keys are kept as long as a certificate of it is in use: one may go back. */
+/** Keys at a previous authority are kept while one of its certificates is in use: people may go back to it. */
 async function forgetLeft({ db, config }: Context): Promise<void> {
   const used = await db
     .selectFrom('orders')
@@ -301,7 +301,7 @@ async function putBack(context: Context, { row, domain }: Next, error: AcmeError
   context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
 }
 
-/** Of a domain that is gone the authority need not look after anything any more. */
+/** Tells the authority that nothing more comes for a domain that is gone. */
 async function withdraw(accounts: Accounts, { row }: Next): Promise<void> {
   if (row.url === null) return
   const { client, account } = await accounts.open()

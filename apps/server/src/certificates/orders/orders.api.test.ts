@@ -110,7 +110,7 @@ const PLACED_AGAIN = { timeoutMs: 150_000 }
 
 test('sixty at once never keep the server from anything else for long, and no more than 20 are open', async () => {
   let [longest, most, last] = [0, 0, process.threadCpuUsage()]
-  // Of this thread alone: what else the machine does must not count.
+  // This thread's time alone: what else the machine does must not count.
   const timer = setInterval(() => {
     const { user, system } = process.threadCpuUsage(last)
     last = process.threadCpuUsage()

@@ -42,7 +42,7 @@ interface Held {
   chain: string | null
   not_before: string | null
   not_after: string | null
-  /** Of the certificate. */
+  /** The certificate's own. */
   updated_at: string
 }
 

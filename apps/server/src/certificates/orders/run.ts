@@ -59,7 +59,7 @@ interface Placed {
   url: string
 }
 
-/** Of a run before: an authority forgets what is old. */
+/** Looks for what a previous run made: an authority forgets what is old. */
 async function isStillThere(client: AcmeClient, account: string, url: string): Promise<string | undefined> {
   try {
     const { value } = await client.readOrder(account, url)

@@ -5,7 +5,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 /** The last part of a life in which no authority makes us wait for a renewal. */
 const LAST_SHARE = 1 / 8
-/** Of a life: certificates that were made together are not renewed together. */
+/** As a share of a certificate's life: those made together are not renewed together. */
 const JITTER = 0.05
 
 export interface Life {

@@ -7,7 +7,7 @@ export interface Source {
   /** The one name of all its addresses. */
   network: string
   isLocal: boolean
-  /** Of an IPv6 address, all its bits. */
+  /** For an IPv6 address, all its bits. */
   value?: bigint
 }
 

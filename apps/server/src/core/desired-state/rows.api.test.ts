@@ -22,7 +22,7 @@ const anyTime = [at, '2026-11-23T00:00:00.000Z'] as const
 const flags = [0, 1] as const
 const keys = ['A', 'B', 'C', 'D'].map((letter) => `${letter.repeat(42)}A=`)
 
-/** Of every column that can change some values; a column that is missing here does not compile. */
+/** Some values for every column that can change; a column that is missing here does not compile. */
 function valuesOf({ context }: TestServer): Values {
   const sealed = ['x', 'y'].map((text) => context.secrets.seal(text))
   const nodes: Values['nodes'] = {

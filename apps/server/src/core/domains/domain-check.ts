@@ -63,7 +63,7 @@ async function judge(
   const isPartlyHere = isPartlyOwn || answers.includes('here')
   const strays = new Map<string, Stray>()
   for (const [index, answer] of answers.entries()) {
-    // Of an address that this machine has no way to, such as IPv6 where it has none, others say enough.
+    // The others say enough about an address that this machine cannot reach, such as IPv6 where it has none.
     const isUnknown = answer === 'unreachable' && isPartlyHere
     if (answer !== 'here' && !isUnknown) strays.set(asked[index] ?? '', answer)
   }

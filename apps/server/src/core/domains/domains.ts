@@ -174,7 +174,7 @@ export async function deleteDomain(tx: Transaction<Database>, id: number): Promi
   await tx.deleteFrom('domains').where('id', '=', id).execute()
 }
 
-/** Of another kind, or saved once more, which also ends the wait after a failed order. */
+/** For another kind, or saved once more, which also ends the wait after a failed order. */
 async function changeKind(
   context: Context,
   tx: Transaction<Database>,

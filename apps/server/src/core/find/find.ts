@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { hasBackend, hasText } from '../columns.ts'
 
-/** Of each kind. */
+/** Per kind. */
 const MOST_FOUND = 5
 
 /**

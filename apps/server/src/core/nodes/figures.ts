@@ -46,7 +46,7 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   }
   const emit = (fresh: readonly PeerFigures[], turned: readonly PeerFigures[]) =>
     bus.emit({ kind: 'figures', nodes: fresh.map(idOf), turned: turned.map(idOf) })
-  /** Of another status than before, or seen for the first time. */
+  /** It has another status than before, or is seen for the first time. */
   const isOther = (before: PeerFigures | undefined, after: PeerFigures) =>
     statusOf(true, before, clock()) !== statusOf(true, after, clock()) ||
     (before?.latestHandshake ?? null) === null

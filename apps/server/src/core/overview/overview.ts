@@ -176,7 +176,7 @@ export async function listServicesApart(context: Context): Promise<Service[]> {
   return (await readServices(context.db, ids)).map((row) => toService(context, row))
 }
 
-/** Of each node, how many services have not been asked yet, but for those told apart. After a start that may be all. */
+/** How many services of each node have not been asked yet, but for those told apart. After a start that may be all. */
 async function countUnchecked({ db, edges }: Context, apart: readonly number[]) {
   const unchecked = edges
     .views()

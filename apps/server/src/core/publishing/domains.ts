@@ -7,7 +7,7 @@ import { isGiven, readGiven } from './given.ts'
 import { domainFault, textOfDomainFault } from './rule.ts'
 import type { Wanted } from './wanted.ts'
 
-/** Of a domain that nobody has yet: its certificate, or why it cannot be. */
+/** For a domain that nobody has yet: its certificate, or why it cannot be had. */
 export type NewDomain = { issued: IssuedCertificate } | { problem: string }
 
 /** Looked up at a time, for one set. */

@@ -59,7 +59,7 @@ export interface Item {
   key: string
   service: WantedService
   known: Known | undefined
-  /** Of the same type. */
+  /** One of the same type. */
   row: ServiceRecordRow | undefined
 }
 

@@ -68,7 +68,7 @@ function whereOf(source: string, nodeName: string): string {
   return `${titleOfSource(source)} on “${nodeName}”`
 }
 
-/** Of a service that goes: whether a person disabled it is kept, for when it comes back. */
+/** Whether a person disabled a service outlives it, for when it comes back. */
 export async function detachPublication(tx: Transaction<Database>, serviceId: number): Promise<void> {
   await tx.deleteFrom('publications').where('service_id', '=', serviceId).where('held', '=', 0).execute()
   await tx.updateTable('publications').set({ service_id: null }).where('service_id', '=', serviceId).execute()

@@ -23,14 +23,14 @@ export interface ServiceRecordRow extends ServiceRow {
   /** Whose certificate the domain has now. */
   certificate_kind: CertificateKind | null
   skip_validation: Flag | null
-  /** Of a service that an agent publishes. */
+  /** Set where an agent publishes the service. */
   source: string | null
   source_enabled: Flag | null
   /** Why the rules forbid it by now. */
   published_fault: ServiceFault | null
   /** Null without a domain. */
   shares_cookies: Flag | null
-  /** Of the last change of the service, its node or its domain. */
+  /** The last change of the service, its node or its domain. */
   routed_revision: number
 }
 

@@ -65,7 +65,7 @@ describe('the provider', () => {
     isRefused = true
     for (let time = 0; time < 3; time++) await fail('198.51.100.1')
     await fail('198.51.100.2')
-    // Of one /48, from a /64 each.
+    // One /48, each from a /64 of its own.
     for (const address of ['2001:db8:1:1::1', '2001:db8:1:2::1']) await fail(address)
     expect(asked).toEqual([0, 1, 2, 0, 0, 1])
     isRefused = false

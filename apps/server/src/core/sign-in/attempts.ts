@@ -10,7 +10,7 @@ import { type Cookies, cookieOf, dropCookie } from './steps.ts'
 /** Seconds. A visitor may have to look for a password, or wait for a code. */
 const ATTEMPT_SECONDS = 900
 const TICKET_SECONDS = 60
-/** Of one browser at a domain: older ones go, since all of them are sent with each request. */
+/** Per browser and domain: older ones go, since all of them are sent with each request. */
 const MAX_ATTEMPTS = 5
 
 const Attempt = z.object({ wanted: z.string(), secret: z.string() })

@@ -4,7 +4,7 @@ import { ProviderError } from './provider-error.ts'
 /** As the library calls it. */
 export type Fetch = CustomFetch
 
-/** Of a list of keys, which is the longest thing that a provider answers with. */
+/** A list of keys is the longest thing that a provider answers with. */
 const MAX_ANSWER = 512 * 1024
 
 /** Nothing bounds what a provider answers with, so no more than this is read; what was read is answered. */

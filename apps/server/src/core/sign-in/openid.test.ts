@@ -16,7 +16,7 @@ let claims: Record<string, unknown> = {}
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 let local: string
 let close: () => void
-/** Of the next discovery, in place of its own. */
+/** What the next discovery names, in place of its own. */
 let authorization: string | undefined
 let fault: 'hangs' | 'huge' | number | undefined
 

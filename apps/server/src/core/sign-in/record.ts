@@ -8,13 +8,13 @@ import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 
 const KEPT_MS = 30 * 86_400_000
-/** Of one domain. */
+/** Per domain. */
 const KEPT_ROWS = 1000
 
 interface Came {
   domainId: number
   email: string
-  /** Of the visitor. */
+  /** The visitor's. */
   address: string
   outcome: SignInOutcome
 }

@@ -5,7 +5,7 @@ import type { VisitorClaims } from './sessions.ts'
 /** A session and all its renewals. */
 type SignIn = Pick<VisitorClaims, 'email' | 'auth_time'>
 
-/** Of one domain: more have to be of people who are on its list. */
+/** Per domain: any more have to be people who are on its list. */
 const KEPT_ROWS = 1000
 
 /** Ends the renewal of a session, of which there may be copies. @param oldest older ones are not renewed anyway, in s */

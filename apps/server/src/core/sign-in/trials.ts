@@ -45,7 +45,7 @@ interface Begun {
 }
 
 const SECONDS = 900
-/** Of all sessions; the oldest goes. */
+/** Over all sessions; the oldest goes. */
 const MAX_BEGUN = 100
 const COOKIE = `${SIGN_IN.cookie}-trial`
 const State = z.object({ id: z.string(), sessionId: z.number() })

@@ -20,7 +20,7 @@ export interface Claims {
 }
 
 /**
- * Of several at one address the console wins, then the lowest id, in whatever order they came. A route has one line;
+ * If several have one address, the console wins, then the lowest id, in whatever order they came. A route has one line;
  * only the console's own has more, and without one of them it gets none.
  */
 export function createClaims(): Claims {

@@ -45,7 +45,7 @@ export function createMapFiles(paths: HaproxyPaths): MapFiles {
 /** One file, which is put into words only when its content has changed, or somebody else has changed the file. */
 function createMapFile(path: string) {
   let wanted: Entries | undefined
-  /** Of the file as it was written; undefined: it has to be looked at. */
+  /** The file as it was written; undefined: it has to be looked at. */
   let mark: string | undefined
   return {
     want({ lines, touched }: MapLines) {

@@ -8,7 +8,7 @@ import { visit } from '../../../../test/visitor.ts'
 /** As much of a head as passes, with room for the rest of it. */
 const LONG = 29_000
 const AT_ONCE = 8
-/** Of all of them together. */
+/** All of them together. */
 const MOST_MS = 1000
 
 let lab: HaproxyLab

@@ -14,7 +14,7 @@ interface OpenStream {
   id: string
   service: number
   source: string
-  /** Of a service that requires sign-in: the entry by which the visitor came in, or `-` where nobody has to sign in. */
+  /** The entry of the list by which the visitor came in, or `-` where nobody has to sign in. */
   member?: string
   /** It is connected to the service, and no head of an answer has come. */
   isWaiting: boolean
@@ -133,7 +133,7 @@ function bare(address: string): string {
 interface Routes {
   lines: MapChange['lines']
   wanted: RouteSections
-  /** Of the map of sign-in. */
+  /** Lines of the sign-in map. */
   entries: MapChange['lines']
   signIns: SignInSections
 }
