@@ -218,6 +218,24 @@ test('a port is noted as freed whichever way a service leaves it', () => {
   ])
 })
 
+test('a domain is noted as freed when the last service leaves it, for a day', () => {
+  migrate(database, MIGRATIONS)
+  insert('nodes', { id: 1, address: '10.64.0.2' })
+  for (const id of [1, 2, 3, 4]) insert('domains', { id, domain: `${id}.example.com` })
+  const services = { 1: 1, 2: 1, 3: 2, 4: 3, 5: 4 }
+  for (const [id, domain_id] of Object.entries(services))
+    insert('services', { id: Number(id), type: 'http', node_id: 1, domain_id, port: null, revision: 1 })
+  database.exec(`INSERT INTO freed_domains VALUES ('old.example.com', 1, 1)`)
+  database.exec('DELETE FROM services WHERE id = 1')
+  database.exec('DELETE FROM services WHERE id = 3')
+  database.exec('UPDATE services SET domain_id = NULL WHERE id = 4')
+  database.exec(`UPDATE services SET name = 'other', domain_id = 4 WHERE id = 5`)
+  expect(database.prepare('SELECT domain, node_id FROM freed_domains').all()).toEqual([
+    { domain: '2.example.com', node_id: 1 },
+    { domain: '3.example.com', node_id: 1 },
+  ])
+})
+
 test('before an upgrade the database is copied, for its owner only', () => {
   const copies: string[] = []
   const onCopy = (file: string) => void copies.push(file)

@@ -235,6 +235,14 @@ interface FreedPortsTable {
   at: Fixed<number>
 }
 
+/** Which node had services at a domain last. Written by triggers. */
+interface FreedDomainsTable {
+  domain: Fixed<string>
+  node_id: Fixed<number>
+  /** ms since the epoch. */
+  at: Fixed<number>
+}
+
 /** Who may come in to services of a domain that require sign-in. It changes with its domain. */
 interface DomainMembersTable {
   /** Never given twice. */
@@ -315,6 +323,7 @@ export interface Database {
   published_domains: PublishedDomainsTable
   held_addresses: HeldAddressesTable
   freed_ports: FreedPortsTable
+  freed_domains: FreedDomainsTable
   domain_members: DomainMembersTable
   sign_ins: SignInsTable
   signed_out: SignedOutTable

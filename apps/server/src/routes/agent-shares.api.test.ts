@@ -12,8 +12,14 @@ interface TestNode {
 let server: TestServer
 let client: Client
 let node: TestNode
+/** Added to the clock of the server. */
+let ahead = 0
 beforeEach(async () => {
-  server = await startTestServer({ settings: { POSTERN_PORT_RANGE: '32700-32729' } })
+  ahead = 0
+  server = await startTestServer({
+    settings: { POSTERN_PORT_RANGE: '32700-32729' },
+    world: { clock: () => Date.now() + ahead, resolver: { resolve: async () => ['203.0.113.1'] } },
+  })
   client = await server.signIn()
   node = await createNode('one')
 })
@@ -162,7 +168,7 @@ describe('a port that was freed', () => {
     await client.delete(`/api/services/${nodeId}/${type}/${id}`)
   }
 
-  it('goes to its own node first, and to another one last', async () => {
+  it('goes to its own node first, to a person last, and to another agent a day later', async () => {
     const other = await createNode('two')
     await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', backendPort: 1883 })
     expect(await get('broker')).toMatchObject({ port: 32_700 })
@@ -173,10 +179,20 @@ describe('a port that was freed', () => {
     expect(await get('again')).toMatchObject({ port: 32_700 })
     await free('again')
     await raise({ agentMaxPorts: 100 })
-    const ports = (await publish(many(30, port))).map((each) =>
-      each.state === 'published' ? each.port : null,
-    )
-    expect(ports.at(-1)).toBe(32_700)
+    const set = many(30, port)
+    expect(wordsOf((await publish(set)).at(-1))).toEqual([
+      'port All tcp ports that are free belonged to other nodes within the last day: delete a service, or widen POSTERN_PORT_RANGE',
+    ])
+    // A person has it at once, an agent a day later.
+    await client.post(`/api/services/${node.id}/tcp`, { name: 'of a person', backendPort: 1 })
+    expect(await get('of a person')).toMatchObject({ port: 32_700 })
+    await free('of a person')
+    expect((await publish(set)).at(-1)).toMatchObject({ port: 32_700 })
+    await publish([])
+    await client.post(`/api/services/${other.id}/tcp`, { name: 'last', port: 32_700, backendPort: 1883 })
+    await free('last')
+    ahead = 86_400_001
+    expect((await publish(set)).at(-1)).toMatchObject({ port: 32_700 })
   })
 
   it('is not to be had by its number within a day, but by its own node and by a person', async () => {
@@ -190,6 +206,65 @@ describe('a port that was freed', () => {
     await publish([], { from: other })
     const form = { name: 'moved', port: 32_710, backendPort: 1 }
     expect((await client.post(`/api/services/${node.id}/tcp`, form)).statusCode).toBe(201)
+  })
+})
+
+describe('a name that was freed', () => {
+  const shop = web('shop', { domain: 'shop.example.net' })
+  const refusal = [
+    'domain belonged to another node within the last day: give it to this one under “Domains Its Agent May Use” in its form, or choose another domain',
+  ]
+  const createOther = () => createNode('two', { agentDomains: [] })
+
+  it('is within a day its own node’s alone, unless a person gives it to another or deletes the node', async () => {
+    const other = await createOther()
+    await publish([shop])
+    await publish([])
+    expect(wordsOf((await publish([shop], { from: other }))[0])).toEqual(refusal)
+    expect(publishedOf(await publish([shop]))).toBe(1)
+    await publish([{ ...shop, domain: 'moved.example.net' }])
+    expect(wordsOf((await publish([shop], { from: other }))[0])).toEqual(refusal)
+    const given = { agentDomains: ['shop.example.net'] }
+    await client.patch(`/api/nodes/${other.id}`, given)
+    expect(publishedOf(await publish([shop], { from: other }))).toBe(1)
+    await publish([], { from: other })
+    expect(wordsOf((await publish([shop]))[0])).toEqual(refusal)
+    await client.delete(`/api/nodes/${other.id}`)
+    expect(publishedOf(await publish([shop]))).toBe(1)
+  })
+
+  it('is anybody’s a day later, and a person’s at once', async () => {
+    const other = await createOther()
+    await publish([shop])
+    await publish([])
+    const form = { name: 'mine', domain: 'shop.example.net', backendPort: 80 }
+    const made = await client.post(`/api/services/${other.id}/http`, form)
+    expect(made.statusCode).toBe(201)
+    await publish([web('late', { domain: 'late.example.net' })])
+    await publish([])
+    const late = web('late', { domain: 'late.example.net' })
+    expect(publishedOf(await publish([late], { from: other }))).toBe(0)
+    ahead = 86_400_001
+    expect(publishedOf(await publish([late], { from: other }))).toBe(1)
+  })
+
+  it('is kept for as many as a node may use, the newest: none keeps more by going through them', async () => {
+    const other = await createOther()
+    await raise({ agentMaxDomains: 2 })
+    const names = ['a', 'b', 'c'].map((key) => web(key, { domain: `${key}.example.net` }))
+    for (const each of names) await publish([each])
+    await publish([])
+    const answers = await publish(names, { from: other })
+    expect(answers.map(({ state }) => state)).toEqual(['published', 'refused', 'refused'])
+  })
+
+  it('is not kept while another service of people or of the node is at it', async () => {
+    const other = await createOther()
+    await publish([shop])
+    const form = { name: 'beside', domain: 'shop.example.net', pathLocation: '/p', backendPort: 80 }
+    await client.post(`/api/services/${other.id}/http`, form)
+    await publish([])
+    expect(publishedOf(await publish([shop], { from: other }))).toBe(1)
   })
 })
 

@@ -7,6 +7,7 @@ import { type Database, flag, type NodeRow, type StatedUpdate } from '../../db/s
 import { NotFoundError } from '../errors.ts'
 import { nodeKey } from '../figures/counts.ts'
 import type { Patch } from '../patch.ts'
+import { forgetFreed } from '../publishing/freed.ts'
 import { forgetPublications, type Gone, withdrawAll, withdrawThese } from '../publishing/publications.ts'
 import { listBeyond } from '../publishing/shares.ts'
 import { checkNode } from './checks.ts'
@@ -123,6 +124,7 @@ export async function removeNode(context: Context, actor: string, id: number): P
     const services = [...published.services, ...(await listServiceRefs(tx, id))]
     await forgetPublications(tx, id)
     await tx.deleteFrom('services').where('node_id', '=', id).execute()
+    await forgetFreed(tx, id)
     await tx.deleteFrom('nodes').where('id', '=', id).execute()
     context.addresses.release(row.address)
     return { value: services, touched: { ...published, nodes: [id], services }, name: row.name }

@@ -3,6 +3,7 @@ import type { IssuedCertificate } from '../../certificates/issue.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { findDomainProblem } from '../domains/domains.ts'
+import { isDomainKept } from './freed.ts'
 import { isGiven, readGiven } from './given.ts'
 import { domainFault, textOfDomainFault } from './rule.ts'
 import type { Wanted } from './wanted.ts'
@@ -69,16 +70,24 @@ async function findProblem(
   return await findDomainProblem(context, name, isGivenToNode)
 }
 
-/**
- * Why services of this node's sources may not have that domain, in words.
- * @param fresh what was prepared for one that was unknown then
- */
+/** For which node a set is judged. */
+interface Asking {
+  context: Context
+  tx: Kysely<Database>
+  node: { id: number }
+  /** The domains that people gave to its agent. */
+  given: readonly string[]
+  /** The domains that were unknown when the set came. */
+  prepared: ReadonlyMap<string, NewDomain>
+}
+
+const KEPT =
+  'belonged to another node within the last day: give it to this one under “Domains Its Agent May Use” in its form, or choose another domain'
+
+/** Why services of this node's sources may not have that domain, in words. */
 export async function findDomainFault(
-  context: Context,
-  tx: Kysely<Database>,
-  nodeId: number,
+  { context, tx, node: { id: nodeId }, given, prepared }: Asking,
   domain: string,
-  fresh: NewDomain | undefined,
 ): Promise<string | undefined> {
   if (domain === context.config.publicHost) return textOfDomainFault('console')
   const row = await tx
@@ -88,6 +97,9 @@ export async function findDomainFault(
     .where('domain', '=', domain)
     .executeTakeFirst()
   if (!row) {
+    const asking = { db: tx, nodeId, now: context.clock() }
+    if (!isGiven(domain, given) && (await isDomainKept(asking, domain))) return KEPT
+    const fresh = prepared.get(domain)
     if (!fresh) return 'was deleted in the meantime: the next set creates it again'
     return 'problem' in fresh ? fresh.problem : undefined
   }

@@ -14,15 +14,13 @@ import { insertService, writeService } from '../services/services.ts'
 import type { ServiceSurroundings } from '../services/surroundings.ts'
 import { type FreePorts, listFreePorts, tcp } from '../services/tcp.ts'
 import { findDomainFault, type NewDomain } from './domains.ts'
+import { isPortKept } from './freed.ts'
 import { isGiven } from './given.ts'
 import { addressOf, isHeld } from './held.ts'
 import { detachPublication, type Known } from './publications.ts'
 import { NO_TLS } from './rule.ts'
 import { findTooMany, type Shares, type Taken } from './shares.ts'
 import type { WantedService } from './wanted.ts'
-
-/** For so long the port of another node's service is not to be had by its number. */
-const RECENT_MS = 86_400_000
 
 /** The set of one source of a node, on its way into the tables in one transaction. */
 export interface Work {
@@ -89,6 +87,7 @@ async function placeAs<F extends ServiceForm, R extends Service>(
   // What is taken may be so by a later service of the set, which is there first when the set comes again.
   const errors = wrong.length > 0 ? wrong : firstOfEach(taken)
   if (errors.length > 0) return errors
+  if (isWithoutPort(form)) return [allPortsKept(form)]
   const taking = takenBy(kind.type, form)
   const tooMany = findTooMany(work.shares, work.taken, taking, row?.id)
   if (tooMany.length > 0) return tooMany
@@ -109,9 +108,7 @@ async function placeAs<F extends ServiceForm, R extends Service>(
 async function findUnfit(work: Work, form: ServiceForm & { ssl?: boolean }): Promise<FieldError[]> {
   const { domain, ssl } = form
   if (domain === null) return ssl ? [{ field: 'domain', message: NO_TLS }] : []
-  const message = await remember(work.domainFaults, domain, () =>
-    findDomainFault(work.context, work.tx, work.node.id, domain, work.prepared.get(domain)),
-  )
+  const message = await remember(work.domainFaults, domain, () => findDomainFault(work, domain))
   return message === undefined ? [] : [{ field: 'domain', message }]
 }
 
@@ -120,20 +117,24 @@ async function findRecent({ context, tx, node }: Work, { service, row }: Item): 
   if (service.type === 'http' || service.form.port === null) return []
   const { proto, port } = service.form
   if (row?.port === port && row.proto === proto) return []
-  const freed = await tx
-    .selectFrom('freed_ports')
-    .select('at')
-    .where('proto', '=', proto)
-    .where('port', '=', port)
-    .where('node_id', '!=', node.id)
-    .executeTakeFirst()
-  if (!freed || context.clock() - freed.at > RECENT_MS) return []
+  if (!(await isPortKept({ db: tx, nodeId: node.id, now: context.clock() }, proto, port))) return []
   return [
     {
       field: 'port',
       message: 'belonged to another node within the last day: leave the port out, or choose another one',
     },
   ]
+}
+
+/** Of a form for which `withPort` found none. */
+function isWithoutPort(form: ServiceForm): form is TcpServiceForm {
+  return 'port' in form && form.port === null
+}
+
+/** A person would get one of them, so it is not that all are taken. */
+function allPortsKept({ proto }: TcpServiceForm): FieldError {
+  const message = `All ${proto} ports that are free belonged to other nodes within the last day: delete a service, or widen POSTERN_PORT_RANGE`
+  return { field: 'port', message }
 }
 
 function takenBy(type: ServiceType, { domain, allowedIps, blockedIps }: ServiceForm) {

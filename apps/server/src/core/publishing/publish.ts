@@ -17,6 +17,7 @@ import { toService } from '../services/records.ts'
 import { getServiceNode } from '../services/services.ts'
 import { readSurroundings } from '../services/surroundings.ts'
 import { prepareDomains } from './domains.ts'
+import { boundKeptDomains } from './freed.ts'
 import { readGiven } from './given.ts'
 import type { Done, Work } from './place.ts'
 import { type Known, noteToken, readPublications, releaseDomains } from './publications.ts'
@@ -69,6 +70,7 @@ export async function publishServices(
     }
     const refused = await settle(work, wanted, await readPublications(tx, nodeId, source))
     const released = await releaseDomains(tx, done.left)
+    await boundKeptDomains(tx, nodeId, shares.agent_max_domains)
     await noteToken(tx, token, source)
     const known = await readPublications(tx, nodeId, source)
     const value = { refused, known, removed: done.removed.map(({ id }) => id) }

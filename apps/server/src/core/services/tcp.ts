@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { type Database, flag } from '../../db/schema.ts'
 import type { Findings } from '../errors.ts'
+import { keptSince } from '../publishing/freed.ts'
 import { findConsoleDomain, hasSignIn } from './http.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
 import type { Parts, ServiceKind } from './save.ts'
@@ -52,6 +53,8 @@ interface Around<P extends PortProto | undefined> {
   held: ReadonlySet<number>
   proto: P
   before: ServiceRecordRow | undefined
+  /** Ports that another node had since are for people only; in ms since the epoch. */
+  since?: number
 }
 
 function aroundOf({ config, edges }: Pick<Context, 'config' | 'edges'>, proto: PortProto | undefined) {
@@ -117,6 +120,7 @@ async function readFreePorts({
   held,
   proto,
   before,
+  since = Number.POSITIVE_INFINITY,
 }: Around<PortProto>): Promise<FreePorts> {
   const { from, to } = settings.POSTERN_PORT_RANGE
   const others = await db
@@ -132,7 +136,7 @@ async function readFreePorts({
   const isFree = (port: number) => isServicePort(settings, port) && !used.has(port)
   // The clients of what was there go on sending to it.
   const left = await listLeft(db, proto, nodeId)
-  const elsewhere = new Set(left)
+  const elsewhere = new Set(left.map(({ port }) => port))
   let lowest = from
   return {
     isFree,
@@ -140,24 +144,24 @@ async function readFreePorts({
     next() {
       const isFit = (port: number) => isFree(port) && !held.has(port)
       for (; lowest <= to; lowest++) if (isFit(lowest) && !elsewhere.has(lowest)) return lowest
-      return left.find(isFit)
+      return left.find(({ port, at }) => at < since && isFit(port))?.port
     },
   }
 }
 
 /** The ports that services of other nodes had last, the longest ago first. */
-async function listLeft(db: Kysely<Database>, proto: PortProto, nodeId: number): Promise<number[]> {
-  const rows = await db
+async function listLeft(db: Kysely<Database>, proto: PortProto, nodeId: number) {
+  return await db
     .selectFrom('freed_ports')
-    .select('port')
+    .select(['port', 'at'])
     .where('proto', '=', proto)
     .where('node_id', '!=', nodeId)
     .orderBy('at')
     .execute()
-  return rows.map(({ port }) => port)
 }
 
-/** For several services at once. */
+/** For several services of an agent at once. */
 export async function listFreePorts({ context, db, nodeId }: Parts, proto: PortProto): Promise<FreePorts> {
-  return await readFreePorts({ ...aroundOf(context, proto), db, nodeId, proto, before: undefined })
+  const since = keptSince(context.clock())
+  return await readFreePorts({ ...aroundOf(context, proto), db, nodeId, proto, before: undefined, since })
 }

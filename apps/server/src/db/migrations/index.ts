@@ -15,6 +15,7 @@ import { tokensOfKeys } from './0014-tokens-of-keys.ts'
 import { sharesOfAgents } from './0015-shares-of-agents.ts'
 import { countsOfServices } from './0016-counts-of-services.ts'
 import { tokensOfPublications } from './0017-tokens-of-publications.ts'
+import { freedDomains } from './0018-freed-domains.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly string[] = [
   sharesOfAgents,
   countsOfServices,
   tokensOfPublications,
+  freedDomains,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

@@ -1,0 +1,72 @@
+import type { PortProto } from '@postern/contract/services'
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+
+/** For so long what services of a node had goes to the agent of no other node: visitors still come for what was there. */
+const KEPT_MS = 86_400_000
+
+/** What was freed before this moment is anybody's. */
+export function keptSince(now: number): number {
+  return now - KEPT_MS
+}
+
+/** What is kept, for the agent of one node at one moment. */
+interface Asking {
+  db: Kysely<Database>
+  nodeId: number
+  now: number
+}
+
+export async function isPortKept(
+  { db, nodeId, now }: Asking,
+  proto: PortProto,
+  port: number,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('freed_ports')
+    .select('at')
+    .where('proto', '=', proto)
+    .where('port', '=', port)
+    .where('node_id', '!=', nodeId)
+    .where('at', '>=', keptSince(now))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function isDomainKept({ db, nodeId, now }: Asking, domain: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('freed_domains')
+    .select('at')
+    .where('domain', '=', domain)
+    .where('node_id', '!=', nodeId)
+    .where('at', '>=', keptSince(now))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Of the names that a node freed only the newest are kept for it: it has no more of them than it may use. */
+export async function boundKeptDomains(
+  tx: Transaction<Database>,
+  nodeId: number,
+  most: number,
+): Promise<void> {
+  await tx
+    .deleteFrom('freed_domains')
+    .where('node_id', '=', nodeId)
+    .where('domain', 'in', (rows) =>
+      rows
+        .selectFrom('freed_domains')
+        .select('domain')
+        .where('node_id', '=', nodeId)
+        .orderBy('at', 'desc')
+        .orderBy('domain')
+        .limit(-1)
+        .offset(most),
+    )
+    .execute()
+}
+
+/** Nothing is kept for a node that is gone. */
+export async function forgetFreed(tx: Transaction<Database>, nodeId: number): Promise<void> {
+  await tx.deleteFrom('freed_domains').where('node_id', '=', nodeId).execute()
+}
