@@ -17,14 +17,32 @@ function resolveDots(path: string): string {
   return `/${kept.join('/')}`
 }
 
+/** A name that ends with dots or blanks, as Windows has it; one of these alone leads to `alone`. */
+const asOnWindows = (alone: (segment: string) => string) => (path: string) =>
+  path
+    .split('/')
+    .map((segment) =>
+      /^\.{0,2}$/.test(segment) ? segment : /[^. ]/.test(segment) ? cutEnd(segment) : alone(segment),
+    )
+    .join('/')
+const cutEnd = (segment: string) => segment.replace(/(?<![. ])[. ]+$/, '')
+const WINDOWS = [
+  asOnWindows(() => '.'),
+  asOnWindows((segment) => (segment.split('.').length > 2 ? '..' : '.')),
+  asOnWindows((segment) => segment.trimEnd() || '.'),
+]
+
 /**
  * The services that programs of all kinds could take a target for: with escapes decoded never, once or twice, with
- * parameters or without, with slashes merged or not, with dot segments or resolved. More than one: it must be refused.
+ * parameters or without, with slashes merged or not, with names as they are or as on Windows, with dot segments or
+ * resolved. More than one: it must be refused.
  */
 export function possibleServices(target: string): Set<'admin' | 'root'> {
   const [path = ''] = target.split('?')
   const either = (paths: string[], change: (path: string) => string) => [...paths, ...paths.map(change)]
   const decoded = [path, decode(path), decode(decode(path))]
-  const readings = either(either(either(decoded, cutParameters), mergeSlashes), resolveDots)
+  const plain = either(either(decoded, cutParameters), mergeSlashes)
+  const named = [...plain, ...WINDOWS.flatMap((read) => plain.map(read))]
+  const readings = either(named, resolveDots)
   return new Set(readings.map(serviceOf))
 }

@@ -102,6 +102,9 @@ export const CLOSED = [
   '/share/%20../admin',
   '/share/..%20./admin',
   '/share/.../admin',
+  '/public.',
+  '/share/x./y',
+  '/share/x%20',
   // Parameters.
   '/public;x',
   '/public;/admin',

@@ -3,8 +3,8 @@ const MAX_PATH = 1024
 
 /**
  * Whether a path is reached without signing in. It is one that every program reads in the same way: without doubled
- * slashes, dot segments and parameters (`is_odd` has seen to that), and with escapes only for blanks and for letters
- * that no program takes for another character. Needs `list_of` of the program.
+ * slashes, parameters and names that end with dots or blanks (`is_odd` has seen to that), and with escapes only for
+ * blanks and for letters that no program takes for another character. Needs `list_of` of the program.
  */
 export const BYPASS_LUA = `
 -- A bit of \`states\` is set when the part of that number may come next; the bit behind the last one is the end.
@@ -64,18 +64,10 @@ local function decode_letters(path)
   return text
 end
 
--- Windows reads dots with blanks, and three of them, as other dots.
-local function has_dots_alone(text)
-  for segment in (text .. "/"):gmatch("([^/]*)/") do
-    if segment:find("^[. ]+$") then return true end
-  end
-  return false
-end
-
 local function is_bypassed(name, path)
   if #path > ${MAX_PATH} then return false end
   local list, text = list_of(name), decode_letters(path)
-  if text == nil or has_dots_alone(text) then return false end
+  if text == nil then return false end
   if list.paths[text] then return true end
   for _, expression in ipairs(list.expressions) do
     if is_matched(expression, text) then return true end

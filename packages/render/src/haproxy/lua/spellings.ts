@@ -48,18 +48,59 @@ local function until_query(path)
   return path:match("^[^?#]*")
 end
 
+local function without_end(name, what)
+  return (name:reverse():gsub("^" .. what .. "+", ""):reverse())
+end
+
+-- Windows takes a name that ends with dots or blanks for the same without them. One of these alone may be a name, the
+-- directory itself or the one above.
+local ALONE = {
+  function(name) return without_end(name, " ") end,
+  function() return "." end,
+  function(name) return name:find("%..*%.") and ".." or "." end,
+}
+
+local function without_ends(path, alone)
+  local kept, is_alone = {}, false
+  for name in path:gmatch("[^/]+") do
+    if name ~= "." and name ~= ".." and name:find("[. ]$") then
+      local bare = without_end(name, "[. ]")
+      if bare == "" then name, is_alone = alone(name), true else name = bare end
+    end
+    if name ~= "" then kept[#kept + 1] = name end
+  end
+  return "/" .. table.concat(kept, "/"), is_alone
+end
+
 local function spellings_of(path)
   local once = decode(path)
   local twice = decode(once)
   if twice:find("\\0", 1, true) then return nil end
-  local found = { path, flat(once), flat(twice), flat(decode(decode(without_parameters(path)))) }
-  for i = 2, 4 do
-    if found[i]:find("[?#]") then found[#found + 1] = until_query(found[i]) end
+  local found, known = {}, {}
+  local function add(reading)
+    if not known[reading] then found[#found + 1] = reading end
+    known[reading] = true
+  end
+  for _, reading in ipairs({ path, flat(once), flat(twice), flat(decode(decode(without_parameters(path)))) }) do
+    add(reading)
+  end
+  for i = 1, #found do
+    if i > 1 and found[i]:find("[?#]") then add(until_query(found[i])) end
+  end
+  for i = 1, #found do
+    if (found[i] .. "/"):find("[. ]/") then
+      for _, alone in ipairs(ALONE) do
+        local reading, is_alone = without_ends(found[i], alone)
+        if is_alone and is_mixed(path) then return nil end
+        add(reading)
+        if not is_alone then break end
+      end
+    end
   end
   for i = 1, #found do
     if has_dots(found[i]) then
       if is_mixed(path) then return nil end
-      found[#found + 1] = without_dots(found[i])
+      add(without_dots(found[i]))
     end
   end
   return found

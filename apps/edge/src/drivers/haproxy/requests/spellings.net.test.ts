@@ -78,6 +78,8 @@ describe('a path reaches its service as the visitor spelt it', () => {
     ['/x\\y', 'root'],
     ['/x/...', 'root'],
     ['/x/..y/.z', 'root'],
+    ['/x./y%20/z.', 'root'],
+    ['/admin/a%20/b...', 'admin'],
     // npm, GitLab, RabbitMQ, Jenkins
     ['/@scope%2fname', 'root'],
     ['/@scope%2Fname/-/name-1.0.0.tgz', 'root'],
@@ -91,7 +93,7 @@ describe('a path reaches its service as the visitor spelt it', () => {
   })
 
   test('also where there is nothing but the one service', async () => {
-    for (const path of ['//admin', '/%61dmin', '/admin;/x%2F', '/a%2Fb'])
+    for (const path of ['//admin', '/%61dmin', '/admin;/x%2F', '/a%2Fb', '/admin.', '/x/..%20/admin'])
       expect(await raw(path, 'plain.example.com')).toEqual([200, 'root', path])
   })
 
@@ -132,6 +134,12 @@ const CROSSING = [
   '/a;x=%2F/b',
   '/a//b',
   '/a%2f%2fb/c',
+  '/admin.',
+  '/admin./y',
+  '/admin%20',
+  '/a./b%20',
+  '/x/..%20/admin',
+  '/x/.../admin',
 ]
 
 /** A dot segment that does not look like one, or one where the order of resolving matters. */
