@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { UnauthenticatedError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
 import { actorOf, authenticate, type Caller, type CallerOf } from './auth.ts'
+import { compressAnswer, isCompressible } from './compression.ts'
 import { bodyOf, parseBody, parseParams, parseQuery } from './parse.ts'
 
 declare module 'fastify' {
@@ -74,6 +75,7 @@ function register<E extends Endpoint>(
     method: endpoint.method,
     url: endpoint.path,
     ...(endpoint.auth === 'edge' && { bodyLimit: EDGE_BODY_BYTES }),
+    ...(isCompressible(endpoint) && { onSend: compressAnswer }),
     // Before the body: of a stranger not a byte of it is kept.
     onRequest: async (request) => {
       callers.set(request, await authenticate(request.server.context, request, endpoint))
