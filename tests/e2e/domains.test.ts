@@ -154,14 +154,13 @@ it('says of each wrong address what is wrong with it', async () => {
   await visit.close()
 })
 
-it('edits a domain: the box stays while it is ticked, the name stays as it is', async () => {
+it('edits a domain: the box stays while it is ticked', async () => {
   const { id } = await site.api.createDomain({ domain: 'later.example.com' })
   const visit = await site.open('/domains?search=later')
   const { page } = visit
   visit.forgive(/422|The form was not saved/)
   await act(page, 'later.example.com', 'Edit Domain')
   const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
-  await expect(nameOf(form)).toBeDisabled()
   await expect(skipOf(form)).toBeChecked()
   await expect(kindOf(form)).toBeDisabled()
   // It is gone at once.
@@ -179,6 +178,47 @@ it('edits a domain: the box stays while it is ticked, the name stays as it is', 
   await page.getByText('Domain updated successfully!').waitFor()
   await row(page, 'later.example.com').getByText("Let's Encrypt").waitFor()
   visit.expectNoComplaints()
+  await visit.close()
+})
+
+it('renames a domain once a person has read what goes along', async () => {
+  const { id } = await site.api.createDomain({ domain: 'before.example.com' })
+  await site.api.publish(1, {
+    name: 'wiki',
+    domain: 'before.example.com',
+    backendHost: '127.0.0.1',
+    backendPort: 9,
+  })
+  const visit = await site.open('/domains?search=before')
+  const { page } = visit
+  visit.forgive(/422|The form was not saved/)
+  await act(page, 'before.example.com', 'Edit Domain')
+  const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
+  await nameOf(form).fill('after.example.com')
+  await skipOf(form).click()
+  await save(form)
+  const question = page.getByRole('alertdialog', { name: 'Rename domain' })
+  await question
+    .getByText(/before\.example\.com becomes after\.example\.com\. 1 service moves with it/)
+    .waitFor()
+  await visit.expectAccessible()
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await expect(nameOf(form)).toHaveValue('after.example.com')
+  await save(form)
+  await question.getByRole('button', { name: 'Yes, rename it!' }).click()
+  // The new name is checked as that of a new domain.
+  await form.getByText('after.example.com has no DNS record.').waitFor()
+  dns.answers.set('after.example.com', ['203.0.113.1'])
+  await save(form)
+  await question.getByRole('button', { name: 'Yes, rename it!' }).click()
+  await page.getByText('Domain updated successfully!').waitFor()
+  await page.goto(`${site.origin}/domains?search=example.com`)
+  await row(page, 'after.example.com').waitFor()
+  await expect(row(page, 'before.example.com')).toHaveCount(0)
+  const { json } = await site.api.call('GET', '/api/services/http?domain=after.example.com')
+  expect(json).toMatchObject([{ name: 'wiki' }])
+  const saved = await site.api.call('GET', `/api/domains/${id}`)
+  expect(saved.json).toMatchObject({ domain: 'after.example.com' })
   await visit.close()
 })
 

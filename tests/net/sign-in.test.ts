@@ -265,6 +265,36 @@ test('the console asks for a sign-in of its own, and leaves agents and its own h
   await page.context().close()
 }, 120_000)
 
+test('a renamed domain answers at its new name alone, where no session of the old one counts', async () => {
+  const { api } = installation
+  const page = await newVisitor()
+  await signIn(page, '/')
+  await page.waitForURL(`${SITE}/`)
+  const cookies = await page.context().cookies(SITE)
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const answerOf = async (host: string, path: string) => {
+    const place = ['--resolve', `${host}:443:203.0.113.1`, `https://${host}${path}`]
+    const output = ['-o', '/dev/null', '-w', '%{http_code} %{certs}', '-sk', '-H', `Cookie: ${cookie}`]
+    const { stdout } = await lab.server.run('curl', ...output, ...place)
+    return { status: Number(stdout.slice(0, 3)), hasName: stdout.includes(`DNS:${host}`) }
+  }
+  expect(await answerOf('app.example.com', '/')).toEqual({ status: 200, hasName: true })
+  const rename = async (domain: string) => {
+    expect((await api.call('PATCH', `/api/domains/${domainId}`, { domain })).status).toBe(200)
+    await isLive()
+  }
+  await rename('new.example.com')
+  expect(await answerOf('new.example.com', '/open')).toEqual({ status: 200, hasName: true })
+  expect(await answerOf('new.example.com', '/')).toEqual({ status: 401, hasName: true })
+  const old = await answerOf('app.example.com', '/open')
+  expect(old.hasName).toBe(false)
+  expect(old.status).not.toBe(200)
+  // Nor does it count again when the name comes back.
+  await rename('app.example.com')
+  expect(await answerOf('app.example.com', '/')).toEqual({ status: 401, hasName: true })
+  await page.context().close()
+}, 120_000)
+
 test('an operator tries the provider out from the console, and is signed in nowhere by it', async () => {
   const page = await newVisitor()
   const { token } = installation.api

@@ -1,10 +1,12 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import { type Domain, type DomainFormInput, DomainForm as DomainSchema } from '@postern/contract/domains'
 import { MESSAGES } from '@postern/contract/messages'
+import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import type { DraftValues } from '../stores/draft.ts'
+import { confirm } from '../ui/confirm.ts'
 import { toast } from '../ui/Toasts.tsx'
 import { serverUrls } from '../util/urls.ts'
 import { SelectField } from './bound-fields.tsx'
@@ -25,6 +27,7 @@ interface Props {
 export function DomainDialog({ domain, draft, onClose }: Props) {
   const api = useApi()
   const queries = useQueryClient()
+  const confirmRenaming = useConfirmRenaming()
   const { form, record, dialog } = useFormDialog({
     schema: DomainSchema,
     record: domain,
@@ -32,6 +35,8 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
     valuesOf: (record) => (record ? domainValues(record) : NEW_DOMAIN),
     create: (body) => api.call(endpoints.createDomain, { body }),
     update: ({ id }, body) => api.call(endpoints.updateDomain, { params: { id }, body }),
+    mayUpdate: async (record, values) =>
+      record.domain === values.domain || (await confirmRenaming(record, values.domain)),
     fetch: ({ id }) => api.call(endpoints.getDomain, { params: { id } }),
     onSaved: (saved) => {
       void queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
@@ -59,9 +64,8 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
         label="Domain"
         required
         mono
-        disabled={domain !== undefined}
         placeholder="app.example.com"
-        hint={domain ? "A domain can't be renamed." : 'Its DNS record must point to this server.'}
+        hint="Its DNS record must point to this server."
       />
       {offersSkip && <SkipValidationField control={control} onTicked={skip} />}
       <SelectField
@@ -75,6 +79,39 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
       <DomainSignInFields form={form} wasOn={record?.authentication ?? false} />
     </RecordDialog>
   )
+}
+
+/** Says what goes along and what ends. @throws ApiError when the services cannot be counted */
+function useConfirmRenaming() {
+  const api = useApi()
+  return async ({ domain: from, authentication }: Domain, to: string): Promise<boolean> => {
+    const count = async (type: ServiceType) => {
+      const page = await api.call(endpoints.listServices, {
+        params: { type },
+        query: { domain: from, limit: 1 },
+      })
+      return Array.isArray(page) ? page.length : page.total
+    }
+    const counts = await Promise.all(ServiceType.options.map(count))
+    const services = counts.reduce((sum, each) => sum + each, 0)
+    return await confirm({
+      title: 'Rename domain',
+      description: (
+        <>
+          <b className="mono">{from}</b> becomes <b className="mono">{to}</b>. {moving(services)} The old name
+          stops answering at once{authentication && ', and visitors have to sign in again'}.
+        </>
+      ),
+      variant: 'info',
+      acceptButtonText: 'Yes, rename it!',
+    })
+  }
+}
+
+function moving(services: number): string {
+  const along = 'its certificate settings, sign-in and record'
+  if (services === 0) return `No service uses it; ${along} move along.`
+  return `${services === 1 ? '1 service moves' : `${services} services move`} with it, and so do ${along}.`
 }
 
 const CERTIFICATES = [

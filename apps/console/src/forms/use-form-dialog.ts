@@ -18,6 +18,8 @@ export interface FormDeclaration<In extends FieldValues, Out, Rec extends { upda
   create: (values: Out) => Promise<Saved>
   update: (record: Rec, values: Out & { updated_at: string }) => Promise<Saved>
   fetch: (record: Rec) => Promise<Rec>
+  /** Asks before an update that has effects elsewhere; false leaves the form as it is. */
+  mayUpdate?: (record: Rec, values: Out) => Promise<boolean>
   draft: DraftOf
   onSaved: (saved: Saved) => void
 }
@@ -36,6 +38,7 @@ export function useFormDialog<In extends FieldValues, Out, Rec extends { updated
     failure: 'The form was not saved',
     draft: declaration.draft,
     async send(values) {
+      if (record && !((await declaration.mayUpdate?.(record, values)) ?? true)) return
       const saved = record
         ? declaration.update(record, { ...values, updated_at: record.updated_at })
         : declaration.create(values)

@@ -103,20 +103,22 @@ async function renewDomains(context: Context, due: readonly DueDomain[]): Promis
     const now = new Date(context.clock()).toISOString()
     const left = await tx
       .selectFrom('domains')
-      .select('id')
+      .select(['id', 'domain'])
       .where(
         'id',
         'in',
         due.map(({ id }) => id),
       )
       .execute()
-    const kept = new Set(left.map(({ id }) => id))
+    const names = new Map(left.map(({ id, domain }) => [id, domain]))
+    const kept = due.flatMap(({ id, domain }) => (names.get(id) === domain ? [id] : []))
     for (const { id, issued, error } of results) {
-      if (!kept.has(id)) continue
+      // Deleted or renamed meanwhile.
+      if (!kept.includes(id)) continue
       if (issued) await storeOwn(tx, { domainId: id }, { ...context, issued, now, revision })
       else await storeFailure(tx, id, error, { now, revision })
     }
-    return { value: undefined, touched: { domains: [...kept] } }
+    return { value: undefined, touched: { domains: kept } }
   })
 }
 

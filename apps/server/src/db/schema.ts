@@ -102,7 +102,7 @@ interface NodeTokensTable {
 
 interface DomainsTable {
   id: Generated<number>
-  domain: Fixed<string>
+  domain: string
   ssl: CertificateKind | null
   skip_validation: Flag
   authentication: Generated<Flag>

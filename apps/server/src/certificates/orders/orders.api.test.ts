@@ -73,6 +73,22 @@ test('a restart goes on with the order that was under way', async () => {
   expect(desk.placed().taken).toBe(1)
 })
 
+test('a domain that gets another name meanwhile is ordered anew, and has one of our own until then', async () => {
+  await desk.edge.pause(true)
+  const id = await desk.create('before.example.com')
+  await desk.whenIs(id, { step: 'preparing' })
+  desk.names.answers.set('after.example.com', ['127.0.0.1'])
+  const renamed = await desk.client.patch(`/api/domains/${id}`, { domain: 'after.example.com' })
+  expect(renamed.json()).toMatchObject({ ssl: 'certbot', certificate: { kind: 'self-signed' } })
+  expect((await desk.shown('after.example.com')).issuer).toContain('Postern Root')
+  await desk.edge.pause(false)
+  const certificate = await desk.whenIs(id, VALID)
+  expect(certificate.issuer).toMatch(/^Pebble/)
+  const leaf = await desk.shown('after.example.com')
+  expect(leaf.checkHost('after.example.com')).toBe('after.example.com')
+  expect(leaf.checkHost('before.example.com')).toBeUndefined()
+})
+
 test('an order that the authority has forgotten meanwhile is placed anew', async () => {
   await desk.edge.pause(true)
   const id = await desk.create('lost.example.com')

@@ -51,6 +51,7 @@ function valuesOf({ context }: TestServer): Values {
   return {
     nodes,
     domains: {
+      domain: ['renamed.example.com', 'other.example.com', 'third.example.com'],
       ssl: [null, 'self-signed', 'certbot'],
       skip_validation: flags,
       authentication: flags,

@@ -153,31 +153,49 @@ async function readEntries(
   return new Map([...byDomain].map(([domain, some]) => [domain, some.map(({ id }) => id)]))
 }
 
-/** The key goes into the hash as it is sealed, so that hashing opens none. */
+/** With its name, which may be another one by now. The key goes into the hash as it is sealed: hashing opens none. */
 async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  for (const ids of inBatches(await listChanged(tx, 'certificates', rows.revision))) {
+  for (const ids of inBatches(await listOfChanged(tx, 'certificates', rows.revision))) {
     const changed = await tx
       .selectFrom('certificates')
-      .select(['id', 'domain_id', 'chain', 'private_key'])
-      .where('id', 'in', ids)
+      .leftJoin('domains', 'domains.id', 'certificates.domain_id')
+      .select(['certificates.id', 'domain', 'chain', 'private_key'])
+      .where('certificates.id', 'in', ids)
       .execute()
-    for (const { id, domain_id, chain, private_key } of changed) {
+    for (const { id, domain, chain, private_key } of changed) {
       rows.certificateIds.add(id)
       if (chain === null || private_key === null) rows.certificates.remove(id)
-      else rows.certificates.set(id, hashOf([domain_id, chain, private_key].join(':')))
+      else rows.certificates.set(id, hashOf([domain, chain, private_key].join(':')))
     }
   }
 }
 
-async function readChallenges(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
-  const changed = await tx
-    .selectFrom('challenges')
-    .innerJoin('domains', 'domains.id', 'challenges.domain_id')
-    .select(['challenges.id', 'domain', 'token', 'thumbprint'])
-    .where('challenges.revision', '>', rows.revision)
+/** Those that changed themselves, and those whose domain did. */
+async function listOfChanged(
+  tx: Kysely<Database>,
+  table: 'certificates' | 'challenges',
+  since: number,
+): Promise<number[]> {
+  const changed = tx.selectFrom('domains').select('domains.id').where('revision', '>', since)
+  const rows = await tx
+    .selectFrom(table)
+    .select('id')
+    .where((eb) => eb.or([eb('revision', '>', since), eb('domain_id', 'in', changed)]))
     .execute()
-  for (const challenge of changed)
-    rows.challenges.set(challenge.id, JSON.stringify(challenge satisfies Challenge))
+  return rows.map(({ id }) => id)
+}
+
+async function readChallenges(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
+  for (const ids of inBatches(await listOfChanged(tx, 'challenges', rows.revision))) {
+    const changed = await tx
+      .selectFrom('challenges')
+      .innerJoin('domains', 'domains.id', 'challenges.domain_id')
+      .select(['challenges.id', 'domain', 'token', 'thumbprint'])
+      .where('challenges.id', 'in', ids)
+      .execute()
+    for (const challenge of changed)
+      rows.challenges.set(challenge.id, JSON.stringify(challenge satisfies Challenge))
+  }
 }
 
 interface Reading {

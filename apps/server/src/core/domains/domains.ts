@@ -23,6 +23,7 @@ import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
 import { findPointingProblem, type Here } from './domain-check.ts'
 import { findProviderProblem, readMembers, refuseRequired, refuseShared, writeMembers } from './members.ts'
+import { renameDomain } from './rename.ts'
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
 
@@ -106,7 +107,10 @@ export async function insertDomain(
   return id
 }
 
-/** @throws ValidationError with all that is wrong, also another name, or that a check asked for again fails. */
+/**
+ * Another name takes everything along that belongs to the domain.
+ * @throws ValidationError with all that is wrong, also that a new name or a check asked for again fails; ConflictError
+ */
 export async function updateDomain(
   context: Context,
   actor: string,
@@ -117,29 +121,43 @@ export async function updateDomain(
   const { values, errors } = await readForm(context.db, 'domains', id, () =>
     patch.read(formOf(before), before.updated_at),
   )
-  const unfit = [...(await findUpdateProblems(context, before, values)), ...findKindProblem(values)]
+  const { domain = before.domain } = values
+  const isRenamed = domain !== before.domain
+  const taken = isRenamed ? await findTaken(context.db, domain) : []
+  const unfit = taken.length > 0 ? [] : await findUpdateProblems(context, before, values)
   const noProvider = findProviderProblem(context, values.authentication, before.authentication)
-  refuseFindings({ invalid: [...errors, ...unfit, ...noProvider], taken: [] })
+  refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values), ...noProvider], taken })
   const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
-  const issued = isLeaving ? await context.authority.issue([before.domain]) : undefined
+  const issued = isLeaving || isRenamed ? await context.authority.issue([domain]) : undefined
   return await change(context, { actor, what: 'domain updated' }, async (tx, revision) => {
     const current = await getDomain({ ...context, db: tx }, id)
     const form = patch.onto(formOf(current), current.updated_at)
-    refuseFindings({ invalid: findKindProblem(form), taken: [] })
+    refuseRenamedMeanwhile(before, current)
+    refuseFindings({ invalid: findKindProblem(form), taken: isRenamed ? await findTaken(tx, domain) : [] })
     await refuseRequired(tx, id, form.authentication)
     await refuseShared(tx, id, form.authentication && !current.authentication)
+    const move = { id, from: current.domain, to: form.domain, revision, now: context.clock() }
+    const nodes = isRenamed ? await renameDomain(tx, move) : await keepDomain(tx, move)
     await writeMembers(tx, id, form.authentication ? form.allowedEmails : [])
-    const nodes = await keepDomain(tx, { id, domain: before.domain, revision })
     await changeKind(context, tx, current, { ...form, issued, revision })
     await updateStated(tx, 'domains', id, revision, {
+      domain: form.domain,
       ssl: form.ssl,
       skip_validation: flag(form.skipValidation),
       authentication: flag(form.authentication),
       updated_at: nextTime(context.clock(), current.updated_at),
     })
     const value = await getDomain({ ...context, db: tx }, id)
-    return { value, touched: { domains: [id], nodes }, name: before.domain }
+    const touched = { domains: [id], nodes }
+    if (!isRenamed) return { value, touched, name: current.domain }
+    return { value, touched, what: `domain renamed from ${current.domain}`, name: form.domain }
   })
+}
+
+/** What was prepared is for the name of before. @throws ConflictError */
+function refuseRenamedMeanwhile(before: Domain, current: Domain): void {
+  if (before.domain !== current.domain)
+    throw new ConflictError('Someone else changed this while you were editing', [], 'stale')
 }
 
 /** @throws ConflictError that names the services that use it. */
@@ -174,26 +192,29 @@ export async function deleteDomain(tx: Transaction<Database>, id: number): Promi
   await tx.deleteFrom('domains').where('id', '=', id).execute()
 }
 
-/** For another kind, or saved once more, which also ends the wait after a failed order. */
+/** For another kind or name, or saved once more, which also ends the wait after a failed order. */
 async function changeKind(
   context: Context,
   tx: Transaction<Database>,
   before: Domain,
   {
+    domain,
     ssl,
     issued,
     revision,
-  }: Pick<DomainForm, 'ssl'> & { issued: IssuedCertificate | undefined; revision: number },
+  }: Pick<DomainForm, 'domain' | 'ssl'> & { issued: IssuedCertificate | undefined; revision: number },
 ): Promise<void> {
   const now = context.clock()
+  const isRenamed = domain !== before.domain
+  // The order of another name is worth nothing, and may be under way.
+  if (isRenamed || ssl !== 'certbot') await dropOrder(tx, before.id)
   if (ssl === 'certbot') {
-    if (before.ssl === 'certbot') await hastenOrder(context, tx, before.id)
+    if (before.ssl === 'certbot' && !isRenamed) await hastenOrder(context, tx, before.id)
     else await addOrder(tx, before.id, now)
-    return
   }
-  await dropOrder(tx, before.id)
   // Should one be missing here because of a form that came meanwhile, the renewal makes it.
-  if (before.certificate.kind === 'certbot' && issued)
+  const isOver = isRenamed || (ssl !== 'certbot' && before.certificate.kind === 'certbot')
+  if (isOver && issued)
     await storeOwn(
       tx,
       { domainId: before.id },
@@ -256,10 +277,9 @@ async function findUpdateProblems(
   before: Domain,
   { domain = before.domain, skipValidation = before.skipValidation }: Readable<DomainForm>,
 ): Promise<FieldError[]> {
-  if (domain !== before.domain)
-    return [{ field: 'domain', message: 'The name of a domain cannot be changed' }]
-  const message =
-    before.skipValidation && !skipValidation ? await findDomainProblem(context, domain, false) : undefined
+  const isRenamed = domain !== before.domain
+  const isAsked = isRenamed || (before.skipValidation && !skipValidation)
+  const message = isAsked ? await findDomainProblem(context, domain, skipValidation) : undefined
   return message === undefined ? [] : [{ field: 'domain', message }]
 }
 

@@ -66,6 +66,26 @@ export async function boundKeptDomains(
     .execute()
 }
 
+/** A domain with another name leaves the old one, which no trigger sees: it is kept for the node that came there last. */
+export async function keepOldName(
+  tx: Transaction<Database>,
+  { id, from, now }: { id: number; from: string; now: number },
+): Promise<void> {
+  const last = await tx
+    .selectFrom('services')
+    .select('node_id')
+    .where('domain_id', '=', id)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  if (!last) return
+  const kept = { node_id: last.node_id, at: now }
+  await tx
+    .insertInto('freed_domains')
+    .values({ domain: from, ...kept })
+    .onConflict((there) => there.column('domain').doUpdateSet(kept))
+    .execute()
+}
+
 /** Nothing is kept for a node that is gone. */
 export async function forgetFreed(tx: Transaction<Database>, nodeId: number): Promise<void> {
   await tx.deleteFrom('freed_domains').where('node_id', '=', nodeId).execute()

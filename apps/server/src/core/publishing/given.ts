@@ -27,21 +27,38 @@ export async function listGiven(db: Kysely<Database>): Promise<string[]> {
   return [...new Set(names.map((name) => name.replace(/^\*\./, '')))]
 }
 
+/** A domain that a person saves, perhaps under another name. */
+interface Saved {
+  id: number
+  from: string
+  to: string
+  revision: number
+}
+
 /**
  * A person keeps a domain that an agent brought: it is theirs, and given to that agent's node.
  * @returns the nodes to which it is given by this
  */
-export async function keepDomain(
-  tx: Transaction<Database>,
-  { id, domain, revision }: { id: number; domain: string; revision: number },
-): Promise<number[]> {
+export async function keepDomain(tx: Transaction<Database>, saved: Saved): Promise<number[]> {
   const brought = await tx
-    .selectFrom('published_domains')
-    .where('domain_id', '=', id)
-    .select('domain_id')
+    .deleteFrom('published_domains')
+    .where('domain_id', '=', saved.id)
+    .returning('domain_id')
     .execute()
-  if (brought.length === 0) return []
-  await tx.deleteFrom('published_domains').where('domain_id', '=', id).execute()
+  return brought.length === 0 ? [] : await giveTo(tx, saved, () => true)
+}
+
+/** The new name is given where the old one was, if there is something of the agent that goes along. */
+export async function giveRenamed(tx: Transaction<Database>, saved: Saved): Promise<number[]> {
+  return await giveTo(tx, saved, (given) => isGiven(saved.from, given))
+}
+
+/** @returns the nodes with services of their agents at the domain to which its name is given now */
+async function giveTo(
+  tx: Transaction<Database>,
+  { id, to, revision }: Saved,
+  mayHave: (given: readonly string[]) => boolean,
+): Promise<number[]> {
   const nodes = await tx
     .selectFrom('publications')
     .innerJoin('services', 'services.id', 'service_id')
@@ -50,12 +67,12 @@ export async function keepDomain(
     .distinct()
     .where('domain_id', '=', id)
     .execute()
-  const to: number[] = []
+  const gets: number[] = []
   for (const node of nodes) {
     const given = textsOf(node.agent_domains)
-    if (isGiven(domain, given) || given.length >= LIMITS.agentGivenDomains) continue
-    await updateStated(tx, 'nodes', node.id, revision, { agent_domains: JSON.stringify([...given, domain]) })
-    to.push(node.id)
+    if (!mayHave(given) || isGiven(to, given) || given.length >= LIMITS.agentGivenDomains) continue
+    await updateStated(tx, 'nodes', node.id, revision, { agent_domains: JSON.stringify([...given, to]) })
+    gets.push(node.id)
   }
-  return to
+  return gets
 }
