@@ -7,14 +7,18 @@ import type { SiteAssets } from './page.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const CONSOLE = '../../console/src'
+const STYLES = [
+  ...['tokens', 'base'].map((name) => `${CONSOLE}/styles/${name}.css`),
+  ...['frame', 'text', 'search'].map((name) => `styles/${name}.css`),
+]
 
 /** The parts of every page, as files whose names say their content, so that browsers may keep them for ever. */
 export async function makeAssets(
   rootDir: string,
   index: readonly IndexEntry[],
 ): Promise<{ files: ReadonlyMap<string, string>; assets: SiteAssets }> {
-  const tokens = readFileSync(at(`${CONSOLE}/styles/tokens.css`), 'utf8')
-  const style = `${fontFaces(rootDir)}${withoutComments(tokens)}${withoutComments(readFileSync(at('docs.css'), 'utf8'))}`
+  const styles = STYLES.map((file) => withoutComments(readFileSync(at(file), 'utf8')))
+  const style = `${fontFaces(rootDir)}${styles.join('')}`
   const parts = {
     style: ['css', style],
     script: ['js', await bundle(at('browser/site.ts'))],

@@ -1,5 +1,5 @@
 const icon = (name: string, paths: string) =>
-  `<svg class="ic ${name}" viewBox="0 0 24 24" aria-hidden="true">${paths}</svg>`
+  `<svg class="ic lucide ${name}" viewBox="0 0 24 24" aria-hidden="true">${paths}</svg>`
 
 /** Those of the console: Lucide, and the mark of the product. */
 export const ICONS = {
