@@ -11,6 +11,7 @@ import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
 import { createConverger, startFromFiles } from './process/converge.ts'
 import { createHealth } from './process/health.ts'
 import { createLeavers } from './process/leavers.ts'
+import { askForMemory, createMemoryKeeper } from './process/memory.ts'
 import { createHaproxyProcess } from './process/process.ts'
 import { findProxyUser } from './process/running.ts'
 import { readCounts } from './runtime/counts.ts'
@@ -78,6 +79,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     mapFiles,
   })
   const health = createHealth()
+  const memory = createMemoryKeeper((pid) => askForMemory(pid, paths.config))
   const queue = createQueue()
 
   async function applyAndTell(wanted: HaproxyWanted): Promise<Problem[]> {
@@ -94,7 +96,10 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   async function check(): Promise<PartState> {
     try {
       const running = await haproxy.findOrEnd()
-      if (running) return health.answered(running)
+      if (running) {
+        await memory.look(running)
+        return health.answered(running)
+      }
       const mark = await readMark(paths)
       if (mark === undefined || !health.mayStart()) return health.state()
       return health.succeeded(await startFromFiles(haproxy, paths, mark, undefined))

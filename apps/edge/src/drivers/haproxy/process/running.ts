@@ -19,7 +19,12 @@ export interface RunningHaproxy {
   version: string
   /** What its configuration was marked with. */
   mark: string
+  /** About what visitors make it hold, in MB. */
+  held: number
 }
+
+/** What the TLS of a connection takes beside HAProxy's own pools, in MB. */
+const TLS_CONNECTION = 0.05
 
 /**
  * A HAProxy that was taken over may name any process of the machine as its own, so the kernel is asked whether it is one
@@ -38,7 +43,8 @@ export async function findRunning(
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(answer)?.[1]
   const [pid, version, mark] = [Number(field('Pid')), field('Version'), field('description')]
   if (!version || (await listOwnAmong([pid], config)).length === 0) return undefined
-  return { pid, version, mark: mark ?? '' }
+  const [inUse, connections] = [Number(field('PoolUsed_MB') ?? 0), Number(field('CurrConns') ?? 0)]
+  return { pid, version, mark: mark ?? '', held: inUse + connections * TLS_CONNECTION }
 }
 
 /**

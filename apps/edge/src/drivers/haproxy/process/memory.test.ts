@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { createMemoryKeeper } from './memory.ts'
+
+/** @returns when HAProxy was asked, of looks at what it holds, each a second after the last */
+async function askedAt(held: readonly number[], pid = (_second: number) => 1): Promise<number[]> {
+  const asked: number[] = []
+  let second = 0
+  const keeper = createMemoryKeeper(
+    async () => void asked.push(second),
+    () => second * 1000,
+  )
+  for (; second < held.length; second++) await keeper.look({ pid: pid(second), held: held[second] ?? 0 })
+  return asked
+}
+
+const times = (count: number, held: number) => Array<number>(count).fill(held)
+
+test('is asked for once half of it was left, and not again', async () => {
+  expect(await askedAt([5, 400, 300, 201, 200, ...times(30, 200)])).toEqual([4])
+})
+
+test('is asked again when what was left then went, too, after a pause', async () => {
+  expect(await askedAt([5, 400, 200, ...times(20, 5)])).toEqual([2, 12])
+})
+
+test('is not asked for while visitors come and go as ever', async () => {
+  expect(await askedAt([2, 4, 2, 30, 20, 40, 25, 4000, 3000, 4000, 2500])).toEqual([])
+})
+
+test('of the next HAProxy is its own', async () => {
+  expect(await askedAt([400, 5, 5], (second) => (second === 0 ? 1 : 2))).toEqual([])
+})
