@@ -3,9 +3,9 @@ import type * as z from 'zod/mini'
 import { LoginForm } from './auth.ts'
 import { DomainForm } from './domains.ts'
 import { toFieldErrors } from './errors.ts'
+import { HttpServiceForm } from './http-service-form.ts'
 import { MESSAGES } from './messages.ts'
 import { NodeForm, NodeQuery } from './nodes.ts'
-import { HttpServiceForm } from './services.ts'
 
 function errorsOf(schema: z.ZodMiniType, value: unknown): Record<string, string> {
   const result = schema.safeParse(value)

@@ -4,9 +4,10 @@ import * as z from 'zod/mini'
 import { Backend, PortRoute, Route } from './desired-state.ts'
 import { DomainForm } from './domains.ts'
 import * as f from './fields.ts'
+import { HttpServiceForm } from './http-service-form.ts'
 import { NodeForm } from './nodes.ts'
 import { PatForm } from './pats.ts'
-import { HttpServiceForm, TcpServiceForm } from './services.ts'
+import { TcpServiceForm } from './services.ts'
 
 const ok = <T>(schema: z.ZodMiniType<T>, value: unknown): T | undefined => {
   const result = schema.safeParse(value)

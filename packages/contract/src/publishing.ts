@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { FieldError } from './errors.ts'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
-import { HttpServiceForm, PortProto, TcpServiceForm } from './services.ts'
+import { HttpServiceFields, PortProto, TcpServiceForm } from './services.ts'
 
 /** From what an agent learns which services its node has, like `docker` or `file`. Each keeps to its own. */
 export const SourceName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/))
@@ -29,7 +29,7 @@ const own = {
   enabled: f.withDefault(z.boolean(), true),
   backendPort: f.port,
 }
-const { name, backendHost, allowedIps, blockedIps } = HttpServiceForm.shape
+const { name, backendHost, allowedIps, blockedIps } = HttpServiceFields.shape
 const shared = { name, backendHost, allowedIps, blockedIps }
 
 /** Sign-in is not for sources: it is no field of theirs, and a domain with sign-in is refused. */
@@ -42,8 +42,8 @@ export const PublishedHttp = z.strictObject({
    * leads to the server, or a person gave it to the node.
    */
   domain: f.domainName,
-  pathLocation: HttpServiceForm.shape.pathLocation,
-  backendProto: HttpServiceForm.shape.backendProto,
+  pathLocation: HttpServiceFields.shape.pathLocation,
+  backendProto: HttpServiceFields.shape.backendProto,
 })
 
 /** Without `port` the server takes the lowest that is free, which the service then keeps. */

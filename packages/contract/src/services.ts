@@ -1,9 +1,8 @@
-import { parseBypass } from '@postern/net/bypass'
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
-import { BYPASS_MESSAGES, MESSAGES } from './messages.ts'
+import { MESSAGES } from './messages.ts'
 
 /** `tcp` is every service with a public port of its own, those over UDP too. */
 export const ServiceType = z.enum(['http', 'tcp'])
@@ -27,18 +26,8 @@ const serviceFields = {
   skipValidation: f.withDefault(z.boolean(), false),
 }
 
-/** The first line that is wrong, with its physical number. */
-function checkBypass(form: Record<string, unknown>, found: z.core.$RefinementCtx): void {
-  const { requireAuth, skipAuthRoutes } = form
-  if (requireAuth !== true || typeof skipAuthRoutes !== 'string') return
-  const [problem] = parseBypass(skipAuthRoutes).problems
-  if (!problem) return
-  const message = `Line ${problem.line} ${BYPASS_MESSAGES[problem.fault]}`
-  found.addIssue({ code: 'custom', path: ['skipAuthRoutes'], message, input: skipAuthRoutes })
-}
-
-/** What a person can say about an HTTP service. */
-export const HttpServiceForm = z
+/** What a person can say about an HTTP service; `http-service-form.ts` also reads the lines of `skipAuthRoutes`. */
+export const HttpServiceFields = z
   .strictObject({
     ...serviceFields,
     pathLocation: f.blankable(f.servicePath),
@@ -55,15 +44,14 @@ export const HttpServiceForm = z
       error: MESSAGES.noAuthentication,
       ...f.together,
     }),
-    z.superRefine(checkBypass, f.together),
     z.refine((form) => Boolean(form.domain) || Boolean(form.pathLocation), {
       path: ['domain'],
       error: MESSAGES.domainOrPath,
       ...f.together,
     }),
   )
-export type HttpServiceForm = z.infer<typeof HttpServiceForm>
-export type HttpServiceFormInput = z.input<typeof HttpServiceForm>
+export type HttpServiceForm = z.infer<typeof HttpServiceFields>
+export type HttpServiceFormInput = z.input<typeof HttpServiceFields>
 
 /** What a person can say about a TCP or UDP service. Without `port` the server takes the lowest that is free. */
 export const TcpServiceForm = z

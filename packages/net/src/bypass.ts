@@ -4,7 +4,7 @@
  */
 export interface Bypass {
   paths: string[]
-  /** See `compileExpression`. */
+  /** See `compileExpressions`. */
   expressions: string[]
 }
 
@@ -19,7 +19,8 @@ export interface BypassProblem {
 const MAX_PARTS = 62
 const MAX_LINE = 200
 const MAX_PROGRAM = 2000
-const MAX_LINES = 50
+/** Paths and alternatives of one service. Lua tries one after the other. */
+const MAX_EXPRESSIONS = 50
 
 /** As they stand in a path that every program reads in one way. */
 const PATH = /^\/[A-Za-z0-9._~!$()*+,=:@/-]*$/
@@ -35,11 +36,15 @@ export function parseBypass(text: string): { bypass: Bypass; problems: BypassPro
     const line = raw.trim()
     if (line === '') continue
     const fault = findFault(line)
-    if (fault) problems.push({ line: index + 1, fault })
-    else if (bypass.paths.length + bypass.expressions.length === MAX_LINES)
+    if (fault) {
+      problems.push({ line: index + 1, fault })
+      continue
+    }
+    const isPath = line.startsWith('/')
+    const found = isPath ? [line] : (compileExpressions(line) ?? [])
+    if (bypass.paths.length + bypass.expressions.length + found.length > MAX_EXPRESSIONS)
       problems.push({ line: index + 1, fault: 'many' })
-    else if (line.startsWith('/')) bypass.paths.push(line)
-    else bypass.expressions.push(compileExpression(line) ?? '')
+    else (isPath ? bypass.paths : bypass.expressions).push(...found)
   }
   return { bypass, problems }
 }
@@ -49,7 +54,7 @@ function findFault(line: string): BypassFault | undefined {
   if (FORBIDDEN.test(line)) return 'characters'
   if (line.startsWith('^')) {
     if (!isRegExp(line)) return 'expression'
-    return compileExpression(line) === undefined ? 'complex' : undefined
+    return compileExpressions(line) === undefined ? 'complex' : undefined
   }
   if (!line.startsWith('/')) return 'start'
   return PATH.test(line) && line.length <= 255 ? undefined : 'characters'
@@ -75,17 +80,71 @@ interface Part {
 const ANY: [number, number][] = [[1, 255]]
 
 /**
- * An expression of letters, `.`, classes, the quantifiers `* + ? {n} {n,} {n,m}` and `$` at its end; no groups, no
- * alternatives, no escapes.
- * @returns `w`hole path or `b`eginning, then its parts like `p30-39`, with colons between them; undefined for others
+ * An expression of letters, `.`, classes, the quantifiers `* + ? {n} {n,} {n,m}`, groups and alternatives, and `$` at its
+ * end; no escapes, and of quantifiers only `?` behind a group. Each alternative begins where the path does, whether `^` is
+ * repeated or not: `^/a|b` is `^(?:/a|b)`, of which `b` matches nothing.
+ * @returns one text for each alternative: `w`hole path or `b`eginning, then its parts like `p30-39`, with colons between
+ * them; undefined for others
  */
-export function compileExpression(text: string): string | undefined {
+export function compileExpressions(text: string): string[] | undefined {
   if (!text.startsWith('^') || text.length > MAX_LINE) return undefined
+  const plain = spellOut(text.slice(1))
+  // An empty alternative would open every path, which is hardly meant.
+  if (!plain || (plain.length > 1 && plain.includes(''))) return undefined
+  const programs = [...new Set(plain)].map(compilePlain)
+  return programs.every((program) => program !== undefined) ? programs : undefined
+}
+
+/** @param text without groups and alternatives, and without `^` */
+function compilePlain(text: string): string | undefined {
   const isWhole = text.endsWith('$')
-  const parts = parseParts(text.slice(1, isWhole ? -1 : undefined))
+  const parts = parseParts(text.slice(0, isWhole ? -1 : undefined))
   if (!parts || parts.length > MAX_PARTS) return undefined
   const program = (isWhole ? 'w' : 'b') + parts.map(formatPart).join(':')
   return program.length <= MAX_PROGRAM ? program : undefined
+}
+
+/** All texts without groups that together match the same; undefined for what cannot be read, and for too many. */
+function spellOut(text: string): string[] | undefined {
+  let rest = text
+  const take = (sign: string): boolean => {
+    if (!rest.startsWith(sign)) return false
+    rest = rest.slice(sign.length)
+    return true
+  }
+  const takeGroup = (): string[] | undefined => {
+    if (!take('?:') && rest.startsWith('?')) return undefined
+    const inner = takeAlternatives(false)
+    if (!inner || !take(')')) return undefined
+    return take('?') ? [...inner, ''] : inner
+  }
+  const takeSequence = (): string[] | undefined => {
+    let found: string[] | undefined = ['']
+    while (found && rest !== '' && !/^[|)]/.test(rest)) {
+      const next = take('(') ? takeGroup() : takeOne()
+      found = next && found.flatMap((start) => next.map((end) => start + end))
+      if (found && found.length > MAX_EXPRESSIONS) found = undefined
+    }
+    return found
+  }
+  const takeOne = (): string[] | undefined => {
+    const [atom] = ATOM.exec(rest) ?? (rest.startsWith('$') ? ['$'] : [])
+    if (atom === undefined) return undefined
+    rest = rest.slice(atom.length)
+    return [atom]
+  }
+  const takeAlternatives = (isOuter: boolean): string[] | undefined => {
+    const all: string[] = []
+    do {
+      if (isOuter && all.length > 0) take('^')
+      const some = takeSequence()
+      if (!some || all.length + some.length > MAX_EXPRESSIONS) return undefined
+      all.push(...some)
+    } while (take('|'))
+    return all
+  }
+  const all = takeAlternatives(true)
+  return rest === '' ? all : undefined
 }
 
 const ATOM =

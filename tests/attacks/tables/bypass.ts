@@ -4,7 +4,9 @@ export const BYPASS = `/public
 ^/share/
 ^/api/v[0-9]+/hooks/[a-z]+$
 ^/a[^/]c$
-^/img/[A-Za-z0-9_-]+[.]png$`
+^/img/[A-Za-z0-9_-]+[.]png$
+^/(css|js(/lib)?)/
+^/feed$|^/rss$|admin$`
 
 /** What these lines open. */
 export const OPEN = [
@@ -21,6 +23,11 @@ export const OPEN = [
   '/api/v123/hooks/x',
   '/abc',
   '/img/logo-2_x.png',
+  '/css/a.css',
+  '/js/a.js',
+  '/js/lib/a.js',
+  '/feed',
+  '/rss?x',
 ]
 
 /** What they must not open: no request with such a target reaches the service without a session. */
@@ -49,6 +56,16 @@ export const CLOSED = [
   '/img/logo.png.php',
   '/img/logoXpng',
   '/img/a/b.png',
+  // Beside groups and alternatives.
+  '/css',
+  '/cssjs/x',
+  '/x/css/a.css',
+  '/jslib/x',
+  '/feed/x',
+  '/x/rss',
+  '/feedrss',
+  '/admin',
+  '/x/admin',
   // Case.
   '/PUBLIC',
   '/Public',

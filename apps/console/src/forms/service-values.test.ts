@@ -1,5 +1,6 @@
 import { toFieldErrors } from '@postern/contract/errors'
-import { HttpServiceForm, TcpServiceForm } from '@postern/contract/services'
+import { HttpServiceForm } from '@postern/contract/http-service-form'
+import { TcpServiceForm } from '@postern/contract/services'
 import { describe, expect, it } from 'vitest'
 import {
   canNameHost,

@@ -1,15 +1,15 @@
 import { together } from '@postern/contract/fields'
+import { HttpServiceForm } from '@postern/contract/http-service-form'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
 import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
-import {
-  type HttpService,
-  HttpServiceForm,
-  type HttpServiceFormInput,
-  type Service,
-  type TcpService,
-  type TcpServiceFormInput,
+import type {
+  HttpService,
+  HttpServiceFormInput,
+  Service,
+  TcpService,
+  TcpServiceFormInput,
 } from '@postern/contract/services'
 import * as z from 'zod/mini'
 import { backendText } from '../components/service-card/service-text.ts'

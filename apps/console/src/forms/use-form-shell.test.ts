@@ -1,6 +1,6 @@
+import { HttpServiceForm } from '@postern/contract/http-service-form'
 import { MESSAGES } from '@postern/contract/messages'
 import { NodeForm } from '@postern/contract/nodes'
-import { HttpServiceForm } from '@postern/contract/services'
 import { get } from 'react-hook-form'
 import { expect, test } from 'vitest'
 import { schemaResolver } from './use-form-shell.ts'

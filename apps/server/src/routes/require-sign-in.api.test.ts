@@ -169,11 +169,14 @@ describe('a service', () => {
     ['^/a{2,1}', 'Line 1 is not a valid regular expression'],
     ['a', "Line 1 must start with '/' or '^'"],
     ['\n\n.*', "Line 3 must start with '/' or '^'"],
-    ['^/(a|b)', /^Line 1 is not a valid regular expression here/],
+    ['^/(a|b)+', /^Line 1 is not a valid regular expression here/],
     ['^(a+)+$', /^Line 1 is not a valid regular expression here/],
     ['^/a{90}', /^Line 1 is not a valid regular expression here/],
     [`^/${'a'.repeat(300)}`, /^Line 1 is not a valid regular expression here/],
-    [Array(51).fill('/x').join('\n'), 'Line 51 is one too many: 50 lines are allowed'],
+    [
+      Array(51).fill('/x').join('\n'),
+      'Line 51 is one too many: 50 paths are allowed, and each alternative is one',
+    ],
   ])('refuses the lines %j', async (skipAuthRoutes, message) => {
     const { domain } = await makeDomain()
     const answer = await makeService(domain, { skipAuthRoutes })

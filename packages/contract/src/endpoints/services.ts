@@ -5,7 +5,7 @@ import { Figures, FiguresQuery } from '../figures.ts'
 import { LogBatch, LogStreamQuery } from '../logs.ts'
 import {
   HttpService,
-  HttpServiceForm,
+  HttpServiceFields,
   NodeServiceQuery,
   Service,
   ServiceList,
@@ -82,7 +82,7 @@ export const services = {
     noun: 'Service',
     ...write,
     params: ofNode,
-    body: HttpServiceForm,
+    body: HttpServiceFields,
     answer: HttpService,
     status: 201,
   },
@@ -92,7 +92,7 @@ export const services = {
     noun: 'Service',
     ...write,
     params: oneOfType,
-    body: HttpServiceForm,
+    body: HttpServiceFields,
     answer: HttpService,
   },
   createTcpService: {
