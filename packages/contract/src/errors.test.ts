@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
 import { LoginForm } from './auth.ts'
 import { DomainForm } from './domains.ts'
 import { toFieldErrors } from './errors.ts'
@@ -37,6 +37,21 @@ describe('the words under a field', () => {
       'gatewayNetworks.1.subnet': MESSAGES.subnet,
       x: MESSAGES.unknownField,
     })
+  })
+
+  it.each([
+    [z.url(), 'x', 'must be a valid uri'],
+    [z.email(), 'x', 'must be a valid email'],
+    [z.iso.date(), 'x', 'must be a valid date'],
+    [z.iso.datetime(), 'x', 'must be a valid date'],
+    [z.number().check(z.positive()), 0, 'must be a positive number'],
+    [z.number().check(z.negative()), 0, 'must be a negative number'],
+    [z.number().check(z.gte(5)), 4, 'must be greater than or equal to 5'],
+    [z.number().check(z.lte(5)), 6, 'must be less than or equal to 5'],
+    [z.int(), 1.5, 'must be an integer'],
+    [z.string().check(z.regex(/a/)), 'b', 'is not valid'],
+  ])('are the generic ones for each kind of issue', (schema, value, words) => {
+    expect(errorsOf(z.object({ field: schema }), { field: value })).toEqual({ field: words })
   })
 
   it('say it also when a rule is about several fields', () => {

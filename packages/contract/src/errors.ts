@@ -91,6 +91,13 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: MESSAGES.array,
 }
 
+const FORMAT_WORDS: Readonly<Record<string, string>> = {
+  url: 'must be a valid uri',
+  email: MESSAGES.email,
+  date: MESSAGES.date,
+  datetime: MESSAGES.date,
+}
+
 function wordsFor(issue: Issue, value: unknown): string {
   const isOwn = !DEFAULT_WORDS.has(issue.message) && !issue.message.startsWith('Invalid input')
   return isOwn ? issue.message : genericWords(issue, value)
@@ -103,11 +110,15 @@ function genericWords(issue: Issue, value: unknown): string {
       return TYPE_WORDS[issue.expected] ?? 'is not valid'
     case 'too_small':
       if (issue.origin === 'string') return tooShort(Number(issue.minimum))
+      if (issue.minimum === 0 && !issue.inclusive) return 'must be a positive number'
       return `must be greater than or equal to ${issue.minimum}`
     case 'too_big':
       if (issue.origin === 'string') return `must be less than or equal to ${issue.maximum} characters long`
       if (issue.origin === 'array') return `must have at most ${issue.maximum} entries`
+      if (issue.maximum === 0 && !issue.inclusive) return 'must be a negative number'
       return `must be less than or equal to ${issue.maximum}`
+    case 'invalid_format':
+      return FORMAT_WORDS[issue.format] ?? 'is not valid'
     case 'invalid_value':
       return 'must be one of the allowed values'
     default:
