@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AgentConfig, AgentHint } from '@postern/contract/agent'
+import { NOTHING_BEYOND } from '@postern/contract/agent-report'
 import { endpoints } from '@postern/contract/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
 import { PublishAnswer } from '@postern/contract/publishing'
@@ -108,6 +109,13 @@ describe.each([
   test('refuses a set without keys as a whole', async () => {
     const { key: _, ...keyless } = GRAFANA
     const { status, body } = await publish(GRAFANA, keyless)
+    expect([status, ErrorBody.parse(body).code]).toEqual([422, 'validation'])
+  })
+
+  test('takes a report of closed types, and no other', async () => {
+    const report = { takenPorts: [], takenRoutes: ['10.64.0.0/16'], beyond: NOTHING_BEYOND }
+    expect(await call(endpoints.reportNode, report)).toEqual({ status: 200, body: {} })
+    const { status, body } = await call(endpoints.reportNode, { ...report, takenRoutes: ['a text'] })
     expect([status, ErrorBody.parse(body).code]).toEqual([422, 'validation'])
   })
 

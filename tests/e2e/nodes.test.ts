@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { NOTHING_BEYOND } from '@postern/contract/agent-report'
 import { endpoints } from '@postern/contract/endpoints'
 import type { Node } from '@postern/contract/nodes'
 import { callApi } from '@postern/testkit/api'
@@ -283,6 +284,28 @@ describe('a node page', () => {
     await page.getByText('This node was deleted').waitFor({ timeout: 5000 })
     await page.getByRole('main').getByRole('link', { name: 'Client / Nodes' }).click()
     await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('shows what the agent of a node sees, on its page and among what needs attention', async () => {
+    const node = await site.api.createNode({ name: 'watchful' })
+    const { method, path } = endpoints.reportNode
+    const report = (...takenPorts: object[]) =>
+      callApi(site.paths.serverSocket, node.token, method, path, {
+        ...{ takenPorts, takenRoutes: [], beyond: NOTHING_BEYOND },
+      })
+    const visit = await site.open(`/nodes/${node.id}`)
+    const { page } = visit
+    const words = page.getByText('a program of user 1000 also listens on UDP port 53, on 127.0.0.1')
+    await page.getByRole('heading', { name: 'watchful' }).waitFor()
+    await report({ proto: 'udp', port: 53, place: 'loopback', user: 1000, owner: 0 })
+    await words.waitFor()
+    await page.goto(`${site.origin}/nodes/attention?search=watchful`)
+    const rows = page.getByRole('table', { name: 'Needs Attention' }).getByRole('row')
+    await expect(rows.filter({ has: words })).toContainText('watchful')
+    await report()
+    await words.waitFor({ state: 'detached' })
     visit.expectNoComplaints()
     await visit.close()
   })

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { CreatedNode } from '@postern/contract/nodes'
+import type { CreatedNode, Node } from '@postern/contract/nodes'
 import type { HttpService, TcpService } from '@postern/contract/services'
 import { type Agent, agentOn } from '@postern/testkit/agent'
 import type { Running } from '@postern/testkit/exec'
@@ -60,6 +60,14 @@ async function publishHttp(domain: string, backendPort: number): Promise<HttpSer
 const statusOf = async (domain: string) => (await visit(lab.visitor, `https://${domain}/`)).status
 const phaseOf = async (service: HttpService | TcpService) =>
   (await installation.api.getService(service)).state.phase
+
+/** That the console shows of the node; '' for none. */
+async function untilProblem(words: string): Promise<void> {
+  await until(`the problem ‘${words}’`, async () => {
+    const { problem } = (await installation.api.call('GET', `/api/nodes/${node.id}`)).json as Node
+    return words === '' ? problem === null : problem?.includes(words)
+  })
+}
 
 async function ask(from: Host, host: string, port: number): Promise<string> {
   return (await from.must(process.execPath, WORD, 'ask', 'tcp', host, String(port))).trim()
@@ -125,7 +133,7 @@ test('a list that lets private networks in lets a node in only where it names th
   expect(await statusFor(['10.0.0.0/8', '10.64.0.0/16'])).not.toBe(403)
 })
 
-test('a local user of the node who listens there too gets no visitor, and the status of the node tells of it', async () => {
+test('a local user of the node who listens there too gets no visitor, and status and console tell of it', async () => {
   const service = await publishHttp('local.example.com', 9001)
   const raw = () => ask(lab.server, node.address, 9001)
   await until('the program', async () => (await raw()).startsWith('private'))
@@ -135,9 +143,30 @@ test('a local user of the node who listens there too gets no visitor, and the st
   const notes = async () => JSON.parse((await agent.run('status', '--json')).stdout).notes
   await until('the status', async () => (await notes()).length > 0)
   expect((await notes())[0]).toContain("user 65534 holds TCP port 9001 at the tunnel's address")
+  await untilProblem('a program of user 65534 also listens on TCP port 9001')
   expect(await raw()).toMatch(/^private/)
   await thief.stop()
   await until('the status to be clean', async () => (await notes()).length === 0)
+  await untilProblem('')
+  await installation.api.setEnabled(service, false)
+})
+
+test('a second agent that has the route of the tunnel is a problem of the node, until it has it no more', async () => {
+  const route = ['route', 'replace', 'blackhole', '10.64.0.0/16']
+  const own = await lab.site.must('ip', 'route', 'show', '10.64.0.0/16')
+  await lab.site.must('ip', 'route', 'del', '10.64.0.0/16')
+  await lab.site.must('ip', ...route)
+  const look = async () => {
+    const listen = [process.execPath, WORD, 'say', 'tcp', '127.0.0.1', '8079', 'look']
+    return await startListening(lab.site, listen, dir, 'look', 8079)
+  }
+  const service = await installation.api.publishPort(node.id, { name: 'look', backendPort: 8079 })
+  const program = await look()
+  await untilProblem('has the route to 10.64.0.0/16')
+  await lab.site.must('ip', 'route', 'del', 'blackhole', '10.64.0.0/16')
+  await program.stop()
+  await untilProblem('')
+  expect(await lab.site.must('ip', 'route', 'show', '10.64.0.0/16')).toBe(own)
   await installation.api.setEnabled(service, false)
 })
 

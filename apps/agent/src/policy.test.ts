@@ -1,3 +1,4 @@
+import { NOTHING_BEYOND } from '@postern/contract/agent-report'
 import { describe, expect, it, test } from 'vitest'
 import { applyPolicy, findGatewayNetworks, PLAIN, type Policy, policyOf, tunnelOf } from './policy.ts'
 import { config } from './wanted.fixture.ts'
@@ -19,20 +20,23 @@ test('the tunnel is the /16 and the /64 of the addresses', () => {
 
 describe('a plain node', () => {
   it('forwards nothing, sends nothing but the traffic of the tunnel, and keeps its name servers', () => {
-    const { wanted, beyond } = apply({ ...config, peer: peer('0.0.0.0/0', '::/0').peer })
+    const { wanted, beyond, leftOut } = apply({ ...config, peer: peer('0.0.0.0/0', '::/0').peer })
     expect(wanted).toMatchObject({ gateway: null, dns: [], peer: { allowedIps: TUNNEL } })
     expect(beyond).toEqual([
       'The server wants this node to forward to 192.168.7.0/24,fd00:7::/64. To let it: postern connect --gateway=192.168.7.0/24,fd00:7::/64',
       'The server wants all traffic of this node. To let it: postern connect --all-traffic',
       "The server wants to set this node's name servers. To let it: postern connect --dns",
     ])
+    const gateway = ['192.168.7.0/24', 'fd00:7::/64']
+    expect(leftOut).toEqual({ gateway, tunnel: [], allTraffic: true, dns: true })
   })
 
   it('gets no address and no route outside of the tunnel that it connected to', () => {
     const odd = { ...peer('10.64.0.0/16', '10.20.0.0/16'), addresses: ['10.64.0.2/16', '198.18.0.1/15'] }
-    const { wanted, beyond } = apply(odd)
+    const { wanted, beyond, leftOut } = apply(odd)
     expect(wanted).toMatchObject({ addresses: ['10.64.0.2/16'], peer: { allowedIps: ['10.64.0.0/16'] } })
     expect(beyond.filter((words) => words.includes('was not in it'))).toHaveLength(2)
+    expect(leftOut.tunnel).toEqual(['198.18.0.1/15', '10.20.0.0/16'])
   })
 })
 
@@ -63,6 +67,7 @@ test('a node that was connected before it had a policy goes on as it is', () => 
     expect(applyPolicy(parseWanted(before), policyOf(before))).toEqual({
       wanted: parseWanted(before),
       beyond: [],
+      leftOut: NOTHING_BEYOND,
     })
 })
 

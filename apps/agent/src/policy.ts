@@ -1,4 +1,5 @@
 import type { AgentConfig } from '@postern/contract/agent'
+import { type Beyond, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent-report'
 import { type Cidr, contains, findCidrs, formatCidr, mergeCidrs, parseCidr } from '@postern/net/cidr'
 import { isForPrivateUse, isSpecial, PRIVATE_USE } from '@postern/net/special'
 import * as z from 'zod/mini'
@@ -41,8 +42,16 @@ export function policyOf(config: AgentConfig): Policy {
   }
 }
 
-/** The part of what a server wants that the policy allows. @returns also what it leaves out, in words */
-export function applyPolicy(wanted: Wanted, policy: Policy): { wanted: Wanted; beyond: string[] } {
+/** The part of what a server wants that the policy allows, and what it leaves out. */
+export interface Judged {
+  wanted: Wanted
+  /** In words, for the owner of this machine. */
+  beyond: string[]
+  /** For the server. */
+  leftOut: Beyond
+}
+
+export function applyPolicy(wanted: Wanted, policy: Policy): Judged {
   const beyond: string[] = []
   const allowed: Wanted = {
     ...wanted,
@@ -55,7 +64,24 @@ export function applyPolicy(wanted: Wanted, policy: Policy): { wanted: Wanted; b
     beyond.push("The server wants to set this node's name servers. To let it: postern connect --dns")
   const strange = wanted.addresses.filter((address) => !allowed.addresses.includes(address))
   if (strange.length > 0) beyond.push(outside(strange))
-  return { wanted: allowed, beyond }
+  return { wanted: allowed, beyond, leftOut: beyond.length > 0 ? leftOut(wanted, allowed) : NOTHING_BEYOND }
+}
+
+function leftOut(wanted: Wanted, allowed: Wanted): Beyond {
+  const without = (all: readonly string[] | null, some: readonly string[] | null) =>
+    (all ?? []).filter((one) => !some?.includes(one)).slice(0, MOST_REPORTED)
+  const routes = without(wanted.peer.allowedIps, allowed.peer.allowedIps)
+  const isEverything = (network: string) => EVERYTHING.includes(network)
+  const strange = [
+    ...without(wanted.addresses, allowed.addresses),
+    ...routes.filter((one) => !isEverything(one)),
+  ]
+  return {
+    gateway: without(wanted.gateway, allowed.gateway),
+    tunnel: strange.slice(0, MOST_REPORTED),
+    allTraffic: routes.some(isEverything),
+    dns: allowed.dns.length < wanted.dns.length,
+  }
 }
 
 function isInTunnel(network: string, { tunnel }: Policy): boolean {

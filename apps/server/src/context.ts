@@ -20,6 +20,7 @@ import { type Counts, createCounts } from './core/figures/counts.ts'
 import { createUpkeep } from './core/figures/upkeep.ts'
 import { createLogHub, type LogHub } from './core/logs/logs.ts'
 import { type AgentFiles, readAgentFiles } from './core/nodes/agent-files.ts'
+import { type AgentReports, createAgentReports } from './core/nodes/agent-reports.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
 import { openSecretKey } from './core/secrets/key-file.ts'
 import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
@@ -60,6 +61,7 @@ export interface Context extends World {
   readonly secrets: Secrets
   readonly bus: LiveBus
   readonly live: LiveFigures
+  readonly agentReports: AgentReports
   readonly counts: Counts
   readonly logs: LogHub
   readonly edges: EdgeHub
@@ -149,6 +151,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       secrets,
       bus,
       live,
+      agentReports: createAgentReports({ bus, clock: world.clock }),
       counts,
       logs,
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),

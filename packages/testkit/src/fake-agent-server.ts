@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AgentConfig, type AgentHint, RegisterKey } from '@postern/contract/agent'
+import { AgentReport } from '@postern/contract/agent-report'
 import { endpoints } from '@postern/contract/endpoints'
 import type { ErrorBody } from '@postern/contract/errors'
 import { PublishAnswer, type PublishedService, PublishForm } from '@postern/contract/publishing'
@@ -28,6 +29,8 @@ export interface FakeAgentServer {
   publicKey: string | null
   /** What the agent published last, by source. Each service is taken, but those whose name is `refused`. */
   published: Map<string, PublishedService[]>
+  /** What the agent reported last. */
+  report: AgentReport | undefined
   /** The PEM text of the installation's authority. */
   authority: string
   hint(): void
@@ -48,6 +51,7 @@ export function serveAgents(http: Server, { onCall, onKey }: Events = {}): FakeA
     node: undefined,
     publicKey: null,
     published: new Map(),
+    report: undefined,
     authority: '',
     hint() {
       for (const socket of sockets.clients) socket.send(JSON.stringify(hint))
@@ -70,6 +74,11 @@ export function serveAgents(http: Server, { onCall, onKey }: Events = {}): FakeA
     } else if (method === endpoints.publishServices.method && url === endpoints.publishServices.path) {
       publish(fake, response, JSON.parse(body))
       return
+    } else if (method === endpoints.reportNode.method && url === endpoints.reportNode.path) {
+      const report = AgentReport.safeParse(JSON.parse(body))
+      if (!report.success) return refuse(response, 422, 'validation')
+      fake.report = report.data
+      return answer(response, 200, {})
     } else if (url !== endpoints.agentConfig.path) return refuse(response, 404, 'not_found')
     answer(response, 200, AgentConfig.parse({ ...fake.node?.config, publicKey: fake.publicKey }))
   })

@@ -125,7 +125,7 @@ test('a server that was away is found again, and traffic passes meanwhile', asyn
   await lab.tell({ type: 'publicKey', publicKey: null })
   await until('the socket to be back', async () => (await lab.tell({ type: 'hint' })) === 1)
   await online('the agent to be online')
-  const registered = lab.calls.findLast(({ method }) => method === 'PUT')
+  const registered = lab.calls.findLast(({ path }) => path === '/api/agent/key')
   expect(registered?.body).toContain('publicKey')
 })
 

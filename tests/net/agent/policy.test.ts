@@ -53,6 +53,14 @@ test('whatever the server wants later, a plain node stays one, and its status sa
     'never forwards',
   ])
     expect(said).toContain(part)
+  const reported = () => lab.calls.findLast(({ path }) => path === '/api/agent/report')?.body ?? '{}'
+  await until('the report', () => reported().includes('192.168.77.0/24'))
+  expect(JSON.parse(reported()).beyond).toEqual({
+    gateway: ['169.254.169.0/24', '192.168.77.0/24'],
+    tunnel: ['198.18.0.1/15'],
+    allTraffic: true,
+    dns: true,
+  })
   expect(await isReachable(lab.edge, '192.168.77.254')).toBe(false)
   expect(await isReachable(lab.edge, '169.254.169.254')).toBe(false)
   expect(await isReachable(lab.node, '198.51.100.1')).toBe(false)

@@ -7,6 +7,7 @@ import { createConfigurationReader } from '../daemon/configuration.ts'
 import { createDaemon } from '../daemon/daemon.ts'
 import { createEndpoint, listAddresses } from '../daemon/endpoint.ts'
 import { isAnswering, probePorts } from '../daemon/health.ts'
+import { createReportSender } from '../daemon/reporter.ts'
 import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
@@ -95,8 +96,10 @@ async function runDaemon(
     ...{ log, random },
   })
   const machine = createMachine(context, paths, credentials)
+  const reports = createReportSender({ send: client.report, now, log })
   const daemon = createDaemon({
     sources,
+    report: reports.tell,
     version,
     server,
     configuration,
@@ -107,7 +110,12 @@ async function runDaemon(
   const onHint = () => {
     for (const part of [daemon, sources]) part.hint()
   }
-  const socket = openServerSocket(access, { onOpen: sources.sendAgain, onHint, random })
+  const onOpen = () => {
+    sources.sendAgain()
+    reports.sendAgain()
+    daemon.wake()
+  }
+  const socket = openServerSocket(access, { onOpen, onHint, random })
   const onMoved = () => {
     daemon.moved()
     // What was open at the old address is dead.

@@ -1,3 +1,4 @@
+import { NOTHING_BEYOND } from '@postern/contract/agent-report'
 import { expect, test } from 'vitest'
 import { AgentError, type Failure } from '../errors.ts'
 import { config } from '../wanted.fixture.ts'
@@ -16,7 +17,7 @@ function lab(publicKey = KEY) {
   }
   const reader = createConfigurationReader({
     publicKey,
-    read: (config) => ({ wanted: parseWanted(config), beyond: [] }),
+    read: (config) => ({ wanted: parseWanted(config), beyond: [], leftOut: NOTHING_BEYOND }),
     lastGood: undefined,
     now: () => world.now,
     random: () => 0,

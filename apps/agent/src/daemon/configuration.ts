@@ -1,7 +1,9 @@
 import type { AgentConfig } from '@postern/contract/agent'
+import { type Beyond, NOTHING_BEYOND } from '@postern/contract/agent-report'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import { AgentError, type Outcome } from '../errors.ts'
+import type { Judged } from '../policy.ts'
 import type { Wanted } from '../wanted.ts'
 import type { ServerClient } from './server-client.ts'
 
@@ -16,7 +18,7 @@ export interface ConfigurationOptions {
   now(): number
   random(): number
   /** Checks a configuration, and takes what the node's policy allows. @throws AgentError */
-  read(config: AgentConfig): { wanted: Wanted; beyond: string[] }
+  read(config: AgentConfig): Judged
   /** Stores a usable configuration. */
   save(config: AgentConfig): Promise<void>
 }
@@ -26,6 +28,7 @@ export interface Configuration {
   wanted: Wanted | undefined
   /** What the server wants beyond the node's policy, in words. */
   beyond: string[]
+  leftOut: Beyond
   /** In words, when the server rejects the token. */
   refused: string | null
   /** In words, when the last request failed. */
@@ -42,6 +45,7 @@ export function createConfigurationReader(options: ConfigurationOptions) {
   const held: Configuration = {
     wanted: undefined,
     beyond: [],
+    leftOut: NOTHING_BEYOND,
     ...(options.lastGood && options.read(options.lastGood)),
     refused: null,
     outcome: 'ok',

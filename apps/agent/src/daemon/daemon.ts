@@ -1,3 +1,4 @@
+import type { AgentReport } from '@postern/contract/agent-report'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import type { WgPeer } from '@postern/host/wg-dump'
@@ -29,6 +30,8 @@ export interface DaemonOptions {
   /** What runs beside the tunnel and publishes services. */
   sources: Pick<Sources, 'services' | 'problems'>
   writeStatus(status: DaemonStatus): Promise<void>
+  /** Tells the server what this agent sees. */
+  report(report: AgentReport): void
   now(): number
   random(): number
   log: Log
@@ -159,6 +162,7 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
 
   return async function publish({ state, outcome, problem }: View): Promise<void> {
     const { wanted, serverReachable } = held
+    if (state !== 'refused') options.report({ ...options.tunnel.taken(), beyond: held.leftOut })
     const all = [...held.beyond, ...notes(), ...options.sources.problems()]
     const next: DaemonStatus = {
       version: options.version,

@@ -1,6 +1,7 @@
 import type { SecureContext } from 'node:tls'
 import { AgentConfig, type RegisterKey } from '@postern/contract/agent'
-import { type Endpoint, pathOf } from '@postern/contract/endpoint'
+import type { AgentReport } from '@postern/contract/agent-report'
+import { type Endpoint, nothing, pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
 import { PublishAnswer, type PublishedService, type PublishRequest } from '@postern/contract/publishing'
@@ -26,6 +27,8 @@ export interface ServerClient {
   registerKey(publicKey: string): Promise<AgentConfig>
   /** Publishes exactly these services of this source. */
   publish(source: string, services: readonly Offer[]): Promise<Published[]>
+  /** All that this agent sees now. */
+  report(report: AgentReport): Promise<object>
 }
 
 export function createServerClient(access: ServerAccess): ServerClient {
@@ -34,6 +37,7 @@ export function createServerClient(access: ServerAccess): ServerClient {
     getConfig: () => call(access, endpoints.agentConfig, AgentConfig),
     registerKey: (publicKey) => call(access, endpoints.registerKey, AgentConfig, registration(publicKey)),
     publish: (source, services) => publishServices(access, source, services),
+    report: (report) => call(access, endpoints.reportNode, nothing, report),
   }
 }
 

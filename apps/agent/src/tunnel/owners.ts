@@ -1,4 +1,5 @@
 import type { NodeTargets } from '@postern/contract/agent'
+import type { TakenPort } from '@postern/contract/agent-report'
 import { type Listener, PROTOS, type Proto } from './listeners.ts'
 
 /** Ports at which the kernel does not choose between the tunnel's address and 127.0.0.1, because another user waits. */
@@ -49,7 +50,7 @@ export function createOwners() {
     look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Before) {
       const next: typeof owners = { tcp: new Map(), udp: new Map() }
       const held: Held = { loopback: { tcp: [], udp: [] }, tunnel: { tcp: [], udp: [] } }
-      const notes: string[] = []
+      const taken: TakenPort[] = []
       const ports = watched(targets)
       for (const proto of PROTOS) {
         const published = new Set(targets[proto])
@@ -61,11 +62,11 @@ export function createOwners() {
           if (!published.has(port)) continue
           const place = leadOf(owner, seats)
           if (place) held[place][proto].push(port)
-          notes.push(...describe(owner, seats, `${proto.toUpperCase()} port ${port}`))
+          taken.push(...listOthers(owner, seats, proto, port))
         }
       }
       owners = next
-      return { held, notes }
+      return { held, taken }
     },
   }
 }
@@ -113,14 +114,17 @@ function leadOf({ uid, place }: Owner, { tunnel, loopback, everywhere }: Seats):
   return tunnel.some(isOther) ? 'loopback' : undefined
 }
 
-function describe({ uid }: Owner, seats: Seats, port: string): string[] {
-  const places = { "at the tunnel's address": seats.tunnel, 'on 127.0.0.1': seats.loopback }
-  return Object.entries(places).flatMap(([place, uids]) => {
-    const other = uids.find((one) => one !== uid && one !== ROOT)
-    if (other === undefined) return []
-    return [
-      `A program of user ${other} holds ${port} ${place}. ` +
-        `What is published stays with the program of ${uid === ROOT ? 'root' : `user ${uid}`}`,
-    ]
+function listOthers({ uid }: Owner, seats: Seats, proto: Proto, port: number): TakenPort[] {
+  return (['tunnel', 'loopback'] as const).flatMap((place) => {
+    const user = seats[place].find((one) => one !== uid && one !== ROOT)
+    return user === undefined ? [] : [{ proto, port, place, user, owner: uid }]
   })
+}
+
+export function describeTaken({ proto, port, place, user, owner }: TakenPort): string {
+  const where = place === 'tunnel' ? "at the tunnel's address" : 'on 127.0.0.1'
+  return (
+    `A program of user ${user} holds ${proto.toUpperCase()} port ${port} ${where}. ` +
+    `What is published stays with the program of ${owner === ROOT ? 'root' : `user ${owner}`}`
+  )
 }

@@ -16,9 +16,18 @@ export interface RouteOptions {
   outside: readonly string[]
 }
 
-/** Makes these the only routes into the tunnel. @returns what could not be done, in words. */
-export async function applyRoutes(exec: Exec, options: RouteOptions): Promise<string[]> {
-  const problems: string[] = []
+/** A network to which there is no route through the tunnel. */
+export interface Unrouted {
+  network: string
+  /** Another program has the route. */
+  isTaken: boolean
+  /** In words. */
+  problem: string
+}
+
+/** Makes these the only routes into the tunnel. @returns those that could not be made. */
+export async function applyRoutes(exec: Exec, options: RouteOptions): Promise<Unrouted[]> {
+  const problems: Unrouted[] = []
   for (const family of options.families) {
     const networks = options.allowedIps.filter((network) => familyOf(network) === family)
     const partial = networks.filter((network) => network !== EVERYTHING[family])
@@ -38,17 +47,19 @@ export async function removeRules(exec: Exec, name: string): Promise<void> {
 
 const RouteRow = z.object({ dst: z.string(), protocol: z.optional(z.string()) })
 
-async function applyPartial(exec: Exec, family: Family, name: string, wanted: string[]): Promise<string[]> {
+async function applyPartial(exec: Exec, family: Family, name: string, wanted: string[]): Promise<Unrouted[]> {
   const rows = await listRows(exec, RouteRow, family, 'route', 'show', 'dev', name)
   const found = rows.map((row) => ({ ...row, network: networkOf(row.dst) }))
   const surplus = found.filter((row) => row.protocol !== 'kernel' && !wanted.includes(row.network))
   for (const { dst } of surplus) await ip(exec, family, 'route', 'del', dst, 'dev', name)
-  const problems: string[] = []
+  const problems: Unrouted[] = []
   for (const network of wanted.filter((one) => !found.some((row) => row.network === one))) {
     try {
       await ip(exec, family, 'route', 'add', network, 'dev', name, 'proto', 'static')
     } catch (error) {
-      problems.push(`No route to ${network} through the tunnel: ${messageOf(error)}`)
+      const why = messageOf(error)
+      const problem = `No route to ${network} through the tunnel: ${why}`
+      problems.push({ network, isTaken: why.includes('File exists'), problem })
     }
   }
   return problems

@@ -1,10 +1,11 @@
+import type { TakenPort } from '@postern/contract/agent-report'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { AgentError } from '../errors.ts'
 import type { Wanted } from '../wanted.ts'
 import { listListeners } from './listeners.ts'
 import { createTable, listDroppingChains, readPortSets } from './nft.ts'
-import { type Before, createOwners, type Held } from './owners.ts'
+import { type Before, createOwners, describeTaken, type Held } from './owners.ts'
 import { HELD_SETS, renderServiceTable, serviceTable } from './service-table.ts'
 
 /** What of this machine the edge reaches: exactly the published ports, on 127.0.0.1 too. */
@@ -12,6 +13,7 @@ export function createServices(exec: Exec, name: string) {
   const table = createTable(exec, serviceTable(name))
   const owners = createOwners()
   let isFirst = true
+  let taken: readonly TakenPort[] = []
 
   async function remove(): Promise<void> {
     await routeToLoopback(exec, name, false)
@@ -21,8 +23,11 @@ export function createServices(exec: Exec, name: string) {
   return {
     /** The ports at which other listeners are worth a look. */
     watched: owners.watched,
+    /** The published ports at which another user waits. */
+    taken: () => taken,
     /** @returns what could not be done, in words. */
     async apply({ targets, addresses, gateway }: Wanted): Promise<string[]> {
+      taken = []
       if (!targets) {
         await remove()
         return []
@@ -30,7 +35,7 @@ export function createServices(exec: Exec, name: string) {
       const isAny = targets.tcp.length + targets.udp.length > 0
       const own = addresses.map((address) => address.split('/')[0] ?? '')
       const listeners = await listListeners(owners.watched(targets), exec.readFile)
-      const { held, notes } = owners.look(
+      const { held, taken: found } = owners.look(
         targets,
         listeners,
         own,
@@ -45,7 +50,8 @@ export function createServices(exec: Exec, name: string) {
         await routeToLoopback(exec, name, false)
         return [`${PLAIN_WAY}: ${messageOf(error)}`]
       }
-      return isAny ? [...notes, ...(await listFirewallProblems(exec, name))] : []
+      taken = found
+      return isAny ? [...found.map(describeTaken), ...(await listFirewallProblems(exec, name))] : []
     },
     remove,
   }

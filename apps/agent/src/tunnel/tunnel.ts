@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { NodeTargets } from '@postern/contract/agent'
+import { type AgentReport, MOST_REPORTED } from '@postern/contract/agent-report'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import type { AgentPaths } from '../config.ts'
@@ -22,6 +23,9 @@ export interface TunnelInput {
   dns: readonly string[]
 }
 
+type Taken = Pick<AgentReport, 'takenPorts' | 'takenRoutes'>
+const NOTHING_TAKEN: Taken = { takenPorts: [], takenRoutes: [] }
+
 /** This machine's end of the tunnel. Changes only what differs from what is wanted. */
 export interface Tunnel {
   /** @returns what could not be done although the tunnel is up. @throws AgentError when it cannot come up. */
@@ -30,6 +34,8 @@ export interface Tunnel {
   renew(): void
   /** The ports whose listeners may change to whom the published ports lead; given those that are published. */
   watched(published: NodeTargets): NodeTargets
+  /** What other programs have taken of it, as the last `apply` found. */
+  taken(): Taken
   remove(): Promise<void>
 }
 
@@ -39,6 +45,7 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
   const services = createServices(exec, name)
   let peerText = ''
   let dnsText: string | undefined
+  let taken = NOTHING_TAKEN
 
   async function applyPeer({ wanted, address }: TunnelInput): Promise<void> {
     const before = await findTunnelState(exec, name)
@@ -78,14 +85,23 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
       await applyPeer(input)
       const { allowedIps } = wanted.peer
       const routes = await applyRoutes(exec, { interface: name, allowedIps, families, outside })
-      return [...closed, ...routes, ...(await applyNameServers(dns)), ...(await applyGateway(wanted))]
+      taken = {
+        takenPorts: services.taken().slice(0, MOST_REPORTED),
+        takenRoutes: routes
+          .flatMap(({ isTaken, network }) => (isTaken ? network : []))
+          .slice(0, MOST_REPORTED),
+      }
+      const unrouted = routes.map(({ problem }) => problem)
+      return [...closed, ...unrouted, ...(await applyNameServers(dns)), ...(await applyGateway(wanted))]
     },
     renew() {
       peerText = ''
     },
     watched: services.watched,
+    taken: () => taken,
     async remove() {
       await removeTunnel(exec, paths, name)
+      taken = NOTHING_TAKEN
       peerText = ''
       dnsText = undefined
     },

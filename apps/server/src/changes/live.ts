@@ -13,15 +13,16 @@ export interface Touched {
 
 /**
  * `changed`: rows changed and are committed. `reported`: an edge reported the state of these services.
- * `ordered`: the orders of certificates for these domains are further. `edges`: an edge came, went or reported. `figures`: live figures or problems of these nodes are new, and the status of
- * those in `turned`. `session-ended`: its streams must end.
+ * `ordered`: the orders of certificates for these domains are further. `edges`: an edge came, went or reported.
+ * `figures`: live figures or problems of these nodes are new, and the status of those in `turned`; `isReport`: an agent
+ * told problems. `session-ended`: its streams must end.
  */
 export type Hint =
   | { kind: 'changed'; revision: number; touched: Touched }
   | { kind: 'reported'; services: readonly ServiceRef[] }
   | { kind: 'ordered'; domains: readonly number[] }
   | { kind: 'edges' }
-  | { kind: 'figures'; nodes: readonly number[]; turned?: readonly number[] }
+  | { kind: 'figures'; nodes: readonly number[]; turned?: readonly number[]; isReport?: boolean }
   | { kind: 'session-ended'; sessionId: number }
 
 export type Listener = (hint: Hint) => void

@@ -20,11 +20,16 @@ export function agentRoutes(app: FastifyInstance): void {
     return await getAgentConfig(context, caller.nodeId)
   })
   route(app, endpoints.publishServices, ({ context, caller, body }) => publishServices(context, caller, body))
+  route(app, endpoints.reportNode, ({ context, caller, body }) => {
+    context.agentReports.take(caller.nodeId, body)
+    return {}
+  })
   const sockets = new Map<number, Set<WebSocket>>()
   socketRoute(app, endpoints.agentSocket, (socket, { context, caller }, stream) => {
     keepAlive(socket)
     keepQuiet(socket, stream)
-    enter(sockets, caller.nodeId, socket)
+    enter(sockets, caller.nodeId, socket, () => context.agentReports.forget(caller.nodeId))
+    context.agentReports.forget(caller.nodeId)
     const stop = context.bus.listen((hint) => {
       if (hint.kind !== 'changed' || !hint.touched.nodes?.includes(caller.nodeId)) return
       sendFrame(socket, CHANGED)
@@ -45,14 +50,24 @@ export function agentRoutes(app: FastifyInstance): void {
   })
 }
 
-/** The oldest of too many is dropped: it may be the one whose other end is long gone. */
-function enter(sockets: Map<number, Set<WebSocket>>, nodeId: number, socket: WebSocket): void {
+/**
+ * The oldest of too many is dropped: it may be the one whose other end is long gone.
+ * @param onLast the last socket of the node is closed
+ */
+function enter(
+  sockets: Map<number, Set<WebSocket>>,
+  nodeId: number,
+  socket: WebSocket,
+  onLast: () => void,
+): void {
   const own = sockets.get(nodeId) ?? new Set()
   sockets.set(nodeId, own.add(socket))
   const [oldest] = own
   if (own.size > MAX_SOCKETS) oldest?.terminate()
   socket.on('close', () => {
     own.delete(socket)
-    if (own.size === 0) sockets.delete(nodeId)
+    if (own.size > 0) return
+    sockets.delete(nodeId)
+    onLast()
   })
 }

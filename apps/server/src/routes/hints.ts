@@ -39,6 +39,7 @@ function nounsOf(hint: Hint): readonly HintNoun[] {
   if (hint.kind === 'edges') return ['edges']
   if (hint.kind === 'ordered') return ['domains']
   if (hint.kind === 'reported') return ['services']
+  if (hint.kind === 'figures' && hint.isReport) return ['nodes']
   if (hint.kind === 'figures') return hint.turned?.length ? ['services'] : []
   if (hint.kind !== 'changed') return []
   const { touched } = hint

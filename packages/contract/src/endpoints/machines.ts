@@ -1,6 +1,7 @@
 import { AgentConfig, RegisterKey } from '../agent.ts'
+import { AgentReport } from '../agent-report.ts'
 import { StateAnswer, StateRequest } from '../desired-state.ts'
-import type { Endpoint } from '../endpoint.ts'
+import { type Endpoint, nothing } from '../endpoint.ts'
 import { PublishAnswer, PublishForm } from '../publishing.ts'
 
 /** What edges and the agents of nodes call. */
@@ -31,6 +32,15 @@ export const machines = {
     auth: 'node',
     body: PublishForm,
     answer: PublishAnswer,
+  },
+  /** All that the agent sees now; it counts while the agent is connected. */
+  reportNode: {
+    method: 'PUT',
+    path: '/api/agent/report',
+    noun: 'Node',
+    auth: 'node',
+    body: AgentReport,
+    answer: nothing,
   },
   agentSocket: { method: 'GET', path: '/api/agent/socket', noun: 'Node', auth: 'node' },
 } as const satisfies Record<string, Endpoint>

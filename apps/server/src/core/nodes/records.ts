@@ -48,7 +48,10 @@ export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>)
 }
 
 /** A node as the API answers it. */
-export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: RecordRow): Node {
+export function toNode(
+  context: Pick<Context, 'live' | 'clock' | 'edges' | 'agentReports'>,
+  row: RecordRow,
+): Node {
   const figures = context.live.find(row.id)
   return {
     id: row.id,
@@ -77,9 +80,13 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges'>, row: 
   }
 }
 
-function findProblem({ edges }: Pick<Context, 'edges'>, nodeId: number): string | null {
+function findProblem(
+  { edges, agentReports }: Pick<Context, 'edges' | 'agentReports'>,
+  nodeId: number,
+): string | null {
   const problems = edges.views().flatMap((edge) => edge.problems)
-  return problems.find(({ scope }) => scope.kind === 'node' && scope.id === nodeId)?.message ?? null
+  const ofEdge = problems.find(({ scope }) => scope.kind === 'node' && scope.id === nodeId)
+  return ofEdge?.message ?? agentReports.problemsOf(nodeId)[0] ?? null
 }
 
 /** @throws NotFoundError */

@@ -34,6 +34,7 @@ async function readAll(context: Context): Promise<Row[]> {
     ...of('bad'),
     ...(await listUnissued(context)),
     ...of('warn'),
+    ...(await listAgentsProblems(context)),
     ...lost.filter(({ tone }) => tone === 'none'),
     ...(await listEnding(context)),
   ]
@@ -77,6 +78,21 @@ async function listLost(context: Context): Promise<Row[]> {
     const tone = services > 0 ? 'bad' : 'none'
     return { ...NONE, kind: 'node', tone, name: names.get(id) ?? '', nodeId: id, problem: null, lost }
   })
+}
+
+/** What agents see on their nodes. */
+async function listAgentsProblems({ db, agentReports }: Context): Promise<Row[]> {
+  const rows = await db
+    .selectFrom('nodes')
+    .select(['id', 'name'])
+    .where('id', 'in', among(agentReports.ids()))
+    .orderBy('name')
+    .execute()
+  return rows.flatMap(({ id, name }) =>
+    agentReports
+      .problemsOf(id)
+      .map((problem): Row => ({ ...NONE, kind: 'node', tone: 'warn', name, nodeId: id, problem })),
+  )
 }
 
 /** Services that visitors cannot use although their nodes are there. */

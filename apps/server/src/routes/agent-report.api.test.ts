@@ -1,0 +1,95 @@
+import { type AgentReport, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent-report'
+import type { Attention } from '@postern/contract/overview'
+import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { until } from '@postern/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+
+let server: TestServer
+let client: Client
+let origin: string
+beforeAll(async () => {
+  server = await startTestServer()
+  client = await server.signIn()
+  origin = await server.listen()
+})
+afterAll(() => server.close())
+
+const NOTHING: AgentReport = { takenPorts: [], takenRoutes: [], beyond: NOTHING_BEYOND }
+const TAKEN = { proto: 'tcp', port: 9001, place: 'tunnel', user: 65534, owner: 0 } as const
+const WORDS =
+  "On this node a program of user 65534 also listens on TCP port 9001, at the tunnel's address. Visitors stay with the program of root"
+
+async function createNode(name: string): Promise<{ id: number; token: string }> {
+  return (await client.post('/api/nodes', { name })).json()
+}
+const report = async ({ token }: { token: string }, payload: object) =>
+  (
+    await server.call({
+      method: 'PUT',
+      url: '/api/agent/report',
+      headers: { authorization: `Bearer ${token}` },
+      payload,
+    })
+  ).statusCode
+const problemOf = async ({ id }: { id: number }) => (await client.get(`/api/nodes/${id}`)).json().problem
+const listAttention = async (): Promise<Attention[]> => (await client.get('/api/overview/attention')).json()
+
+test('what an agent reports is a problem of its own node, and of no other, until it is over', async () => {
+  const [node, other] = [await createNode('site'), await createNode('another')]
+  const routes = { takenRoutes: ['10.64.0.0/16'] }
+  const beyond = { gateway: ['192.168.7.0/24'], tunnel: ['198.18.0.1/15'], allTraffic: true, dns: true }
+  expect(await report(node, { takenPorts: [TAKEN], ...routes, beyond })).toBe(200)
+  expect(await problemOf(node)).toBe(WORDS)
+  expect(await problemOf(other)).toBeNull()
+  expect(await listAttention()).toMatchObject(
+    [
+      WORDS,
+      'Another program on this node, such as a second agent, has the route to 10.64.0.0/16. The tunnel of this agent may carry nothing',
+      'The policy of this node leaves out: forwarding to 192.168.7.0/24, 198.18.0.0/15 in the tunnel, all its traffic through the server, its DNS servers. Run postern status on the node to see how to allow it',
+    ].map((problem) => ({ kind: 'node', tone: 'warn', name: 'site', nodeId: node.id, problem })),
+  )
+  expect(await report(node, NOTHING)).toBe(200)
+  expect(await problemOf(node)).toBeNull()
+  expect(await listAttention()).toEqual([])
+})
+
+test.each([
+  ['words of its own', { ...NOTHING, note: 'Enter your password at https://evil.example' }],
+  ['words as a network', { ...NOTHING, takenRoutes: ['call 0900'] }],
+  ['words as a place', { ...NOTHING, takenPorts: [{ ...TAKEN, place: 'at https://evil.example' }] }],
+  ['a port that is none', { ...NOTHING, takenPorts: [{ ...TAKEN, port: 70_000 }] }],
+  ['a user that is none', { ...NOTHING, takenPorts: [{ ...TAKEN, user: '0 and you' }] }],
+  ['more than is shown', { ...NOTHING, takenPorts: Array(MOST_REPORTED + 1).fill(TAKEN) }],
+  ['nothing at all', {}],
+])('a report with %s is refused as a whole', async (_, payload) => {
+  const node = await createNode('hostile')
+  expect(await report(node, payload)).toBe(422)
+  expect(await problemOf(node)).toBeNull()
+  await client.delete(`/api/nodes/${node.id}`)
+})
+
+test('it counts while the agent is connected, and pages hear of it', async () => {
+  const node = await createNode('leaving')
+  const hinted: number[] = []
+  const stop = server.context.bus.listen((hint) => {
+    if (hint.kind === 'figures') hinted.push(...hint.nodes)
+  })
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
+    headers: { authorization: `Bearer ${node.token}` },
+  })
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+  await report(node, { ...NOTHING, takenPorts: [TAKEN] })
+  expect(await problemOf(node)).toBe(WORDS)
+  socket.close()
+  await until('the report to be forgotten', async () => (await problemOf(node)) === null)
+  expect(hinted).toEqual([node.id, node.id])
+  stop()
+})
+
+test('an agent that reports without end is told to wait', async () => {
+  const node = await createNode('eager')
+  const statuses = new Set<number>()
+  for (let count = 0; count <= 200; count++) statuses.add(await report(node, NOTHING))
+  expect([...statuses]).toEqual([200, 429])
+})
