@@ -72,6 +72,12 @@ test('what reads only the cookie has no stream, no file and no ticket, and ends 
   expect(await ask({ ...bearer(token), ...withKey(KEY) })).toBe(200)
 })
 
+test('a client that knows only the specification opens streams by its token in their addresses', async () => {
+  const stream = await followStream(`${await server.listen()}/api/nodes/stream?token=${await signIn()}`)
+  expect(stream.status).toBe(200)
+  stream.close()
+})
+
 test('a token that another page put into the cookie does not become the session of who has a key', async () => {
   const foreign = await signIn()
   expect(await ask({ cookie: `token=${foreign}` })).toBe(200)

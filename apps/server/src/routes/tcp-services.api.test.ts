@@ -355,3 +355,18 @@ describe('50 writers at once', () => {
       expect([answer.statusCode, errorsOf(answer)]).toEqual([409, [{ field: 'port', message }]])
   })
 })
+
+it('without a domain is at the name of the public host, where that has one', async () => {
+  const other = await startTestServer({ settings: { POSTERN_PUBLIC_HOST: 'postern.example.com' } })
+  try {
+    const admin = await other.signIn()
+    const { id } = (await admin.post('/api/nodes', { name: 'n' })).json()
+    for (const form of [{}, { ssl: true }, { proto: 'udp' }]) {
+      const made = await admin.post(`/api/services/${id}/tcp`, { name: 'x', backendPort: 1883, ...form })
+      const { proto, port, publicAccess } = made.json()
+      expect(publicAccess).toBe(`${proto}://postern.example.com:${port}`)
+    }
+  } finally {
+    await other.close()
+  }
+})

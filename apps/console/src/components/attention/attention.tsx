@@ -3,7 +3,7 @@ import { RelativeTime } from '../../ui/Figures.tsx'
 import { formatDate } from '../../util/time.ts'
 import { domainRowUrl, serviceRowUrl, urls } from '../../util/urls.ts'
 
-/** Where one sees what it is about, and can do something; an edge has no page. */
+/** The page on which a person can look into the problem; undefined for an edge, which has none. */
 export function attentionUrl({ kind, name, nodeId, type }: Attention): string | undefined {
   if (kind === 'certificate') return domainRowUrl(name)
   if (nodeId === null) return undefined

@@ -4,14 +4,13 @@ import { Link } from 'react-router'
 import { AttentionText, attentionUrl, problemOf } from '../../components/attention/attention.tsx'
 import { useEndings } from '../../components/attention/use-attention.ts'
 import { Page } from '../../components/Page.tsx'
+import { ListFilters } from '../../table/ListFilters.tsx'
 import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { type List, useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { OPENS_ROW } from '../../ui/row-events.ts'
-import { SearchField } from '../../ui/SearchField.tsx'
-import { Pills } from '../../ui/Select.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import './AttentionPage.css'
 
@@ -50,21 +49,12 @@ const COLUMNS: readonly Column<Attention>[] = [
 export function AttentionPage() {
   useEndings()
   const list = useList({ endpoint: endpoints.listAttention, state: usePageParams() })
-  const { params, change } = list
   return (
     <Page title="Needs Attention">
       <header className="head">
         <h1>Needs Attention</h1>
       </header>
-      <div className="tools">
-        <Pills label="Type" options={TYPES} value={params.type} onValueChange={(type) => change({ type })} />
-        <SearchField
-          label="Search problems"
-          placeholder="Search name or problem"
-          value={params.search}
-          onSearch={(search) => change({ search }, { replace: true })}
-        />
-      </div>
+      <ListFilters list={list} types={TYPES} noun="problems" placeholder="Search name or problem" />
       <QueryTable
         className="attention"
         caption="Needs Attention"

@@ -12,6 +12,7 @@ import { Page } from '../../components/Page.tsx'
 import { typeName } from '../../components/service-card/service-text.ts'
 import { type NodeActions, useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
+import { ListFilters } from '../../table/ListFilters.tsx'
 import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { type List, useList } from '../../table/use-list.ts'
@@ -21,8 +22,6 @@ import { Kilobytes, RelativeTime } from '../../ui/Figures.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import type { MenuItem } from '../../ui/OpenMenu.tsx'
 import { OPENS_ROW } from '../../ui/row-events.ts'
-import { SearchField } from '../../ui/SearchField.tsx'
-import { Pills } from '../../ui/Select.tsx'
 import { type Column, cellsOf } from '../../ui/Table.tsx'
 import { urls } from '../../util/urls.ts'
 import './NodesPage.css'
@@ -106,7 +105,6 @@ export function NodesPage() {
     state: usePageParams(),
     live: LIVE,
   })
-  const { params, change } = nodes
   const renderMenu = useMenu(setOpen)
   const add = () => setOpen({ form: undefined })
   const close = () => setOpen(null)
@@ -120,16 +118,9 @@ export function NodesPage() {
           </Button>
         </div>
       </header>
-      <div className="tools">
-        <Pills label="Type" options={TYPES} value={params.type} onValueChange={(type) => change({ type })} />
-        <SearchField
-          label="Search nodes"
-          placeholder="Search name or address"
-          value={params.search}
-          onSearch={(search) => change({ search }, { replace: true })}
-        />
+      <ListFilters list={nodes} types={TYPES} noun="nodes" placeholder="Search name or address">
         <LiveMark state={nodes.streamState} />
-      </div>
+      </ListFilters>
       <QueryTable
         className="nodes"
         caption="Nodes"

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react'
+import { SearchField } from '../ui/SearchField.tsx'
+import { Pills } from '../ui/Select.tsx'
+import type { List } from './use-list.ts'
+
+interface Props<T> {
+  list: List<T>
+  types: readonly { value: string; text: string }[]
+  /** What is searched, in the plural. */
+  noun: string
+  placeholder: string
+  children?: ReactNode
+}
+
+/** Above the list of a page: which type is shown, and what is searched for. */
+export function ListFilters<T>({ list: { params, change }, types, noun, placeholder, children }: Props<T>) {
+  return (
+    <div className="tools">
+      <Pills label="Type" options={types} value={params.type} onValueChange={(type) => change({ type })} />
+      <SearchField
+        label={`Search ${noun}`}
+        placeholder={placeholder}
+        value={params.search}
+        onSearch={(search) => change({ search }, { replace: true })}
+      />
+      {children}
+    </div>
+  )
+}
