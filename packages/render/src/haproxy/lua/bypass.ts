@@ -1,5 +1,7 @@
 /** Longer paths always need a sign-in. */
 const MAX_PATH = 1024
+/** And so do paths for which all expressions together take more steps: one for each byte that one of them looks at. */
+const MAX_STEPS = 4096
 
 /**
  * Whether a path is reached without signing in. It is one that every program reads in the same way: without doubled
@@ -37,15 +39,17 @@ function compile_expression(text)
   return expression
 end
 
-local function is_matched(expression, path)
+-- The second value is how many steps are left.
+local function is_matched(expression, path, steps)
   local states, ended = expression.first, expression.ended
   for at = 1, #path do
-    if states & ended ~= 0 and not expression.is_whole then return true end
+    if states & ended ~= 0 and not expression.is_whole then return true, steps end
     local met = states & expression[path:byte(at)]
-    if met == 0 then return false end
+    steps = steps - 1
+    if met == 0 or steps < 0 then return false, steps end
     states = follow(expression, (met << 1) | (met & expression.repeated))
   end
-  return states & ended ~= 0
+  return states & ended ~= 0, steps
 end
 
 -- Letters of Latin, Greek, Cyrillic and their neighbours, kana, Chinese and Korean.
@@ -69,8 +73,10 @@ local function is_bypassed(name, path)
   local list, text = list_of(name), decode_letters(path)
   if text == nil then return false end
   if list.paths[text] then return true end
+  local matches, steps = false, ${MAX_STEPS}
   for _, expression in ipairs(list.expressions) do
-    if is_matched(expression, text) then return true end
+    matches, steps = is_matched(expression, text, steps)
+    if matches or steps < 0 then return matches end
   end
   return false
 end

@@ -1,3 +1,6 @@
+/** Names of a path that end with dots or blanks, `.` and `..` among them. A path with more passes under no rule. */
+const MOST_ENDS = 16
+
 /**
  * Programs read one path in several ways. A request passes when all of them lead to the same rules, so that no spelling
  * reaches what another spelling of the same path does not.
@@ -88,7 +91,10 @@ local function spellings_of(path)
     if i > 1 and found[i]:find("[?#]") then add(until_query(found[i])) end
   end
   for i = 1, #found do
-    if (found[i] .. "/"):find("[. ]/") then
+    local _, ends = (found[i] .. "/"):gsub("[. ]/", "/")
+    -- Each of these names is read in several ways: many of them would take milliseconds.
+    if ends > ${MOST_ENDS} then return nil end
+    if ends > 0 then
       for _, alone in ipairs(ALONE) do
         local reading, is_alone = without_ends(found[i], alone)
         if is_alone and is_mixed(path) then return nil end

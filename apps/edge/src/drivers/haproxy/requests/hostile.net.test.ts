@@ -1,3 +1,4 @@
+import { connect } from 'node:http2'
 import { processorMs } from '@postern/testkit/time'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -131,6 +132,36 @@ test('no text of a visitor keeps another one waiting', async () => {
   expect(await lab.pid()).toBe(pid)
   expect(await lab.command('show info')).toContain(`Pid: ${pid}`)
 }, 240_000)
+
+/** Over HTTP/2 a path is sent once: hundreds of requests for it take a few bytes each. */
+async function costOfStreams(path: string, count = 200): Promise<number> {
+  const client = connect(`https://127.0.0.1:${lab.httpsPort}`, {
+    servername: 'a.example.com',
+    rejectUnauthorized: false,
+  })
+  const get = () =>
+    new Promise((resolve) => {
+      const request = client.request({ ':path': path, ':authority': 'a.example.com' })
+      request.once('error', resolve).once('close', resolve).resume().end()
+    })
+  await get()
+  const before = processorMs(pid)
+  for (let left = count; left > 0; left -= 25) await Promise.all(Array.from({ length: 25 }, get))
+  const cost = processorMs(pid) - before
+  client.destroy()
+  return cost
+}
+
+test('a path that programs read in many ways costs HAProxy little more than another', async () => {
+  const plain = await costOfStreams('/a/b')
+  const slow: [string, number][] = []
+  for (const unit of ['/%20', '/...', '/.%20', '/a.', '/..', '/%20/a./../b', '%2561', '/;', 'a%20/'])
+    for (const length of [1000, 4000]) {
+      const cost = await costOfStreams(`/a/b%20${fill(unit, length)}`)
+      if (cost > 10 * plain + 200) slow.push([`${length} of ${unit}`, cost])
+    }
+  expect(slow).toEqual([])
+}, 120_000)
 
 test('a cookie of separators costs no more than one of letters', async () => {
   const cost = { ';': 0, a: 0 }

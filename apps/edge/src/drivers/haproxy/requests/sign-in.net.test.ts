@@ -289,6 +289,15 @@ describe('without sign-in', () => {
     expect((await go('/', cookieOf(sessionOf()))).status).toBe(403)
   })
 
+  test('expressions that together take too many steps open nothing, rather than keep others waiting', async () => {
+    const lines = Array.from({ length: 30 }, (_, at) => `^/[a-z/]*${at}[a-z/]*x$`)
+    const path = `/${'a'.repeat(1000)}29x`
+    await lab.apply(routes({ signIn: bypassOf([...lines, '/b'].join('\n')) }))
+    expect((await visit({ port: lab.httpsPort, host: HOST, path })).status).toBe(401)
+    expect((await visit({ port: lab.httpsPort, host: HOST, path: '/aa29x' })).status).toBe(200)
+    expect((await visit({ port: lab.httpsPort, host: HOST, path: '/b' })).status).toBe(200)
+  })
+
   test('the bypass of one service is none of another', async () => {
     expect((await go('/open', {}, 'other.example.com')).status).toBe(401)
     expect((await go('/closed', {}, 'other.example.com')).status).toBe(200)
