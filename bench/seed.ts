@@ -92,8 +92,12 @@ function serviceOf(index: number, revision: number, { nodeId, domainId, path }: 
   }
 }
 
-/** Names whose certificates are good for long, with texts of nobody. @param sealed a private key. @returns their ids */
-export async function seedDomains(db: Kysely<Database>, count: number, sealed: string): Promise<number[]> {
+/** Names whose certificates are good for long, with texts of nobody. @param seal makes the sealed key of a certificate, by its domain. @returns their ids */
+export async function seedDomains(
+  db: Kysely<Database>,
+  count: number,
+  seal: (domainId: number) => string,
+): Promise<number[]> {
   const ids: number[] = []
   const make = (index: number) => ({
     domain: `s${index}.example.com`,
@@ -109,7 +113,7 @@ export async function seedDomains(db: Kysely<Database>, count: number, sealed: s
       ids.push(...inserted.map(({ id }) => id))
       await tx
         .insertInto('certificates')
-        .values(inserted.map(({ id }) => ({ ...certificateOf(id, sealed), revision })))
+        .values(inserted.map(({ id }) => ({ ...certificateOf(id, seal(id)), revision })))
         .execute()
     })
   })

@@ -1,4 +1,5 @@
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { PLACES } from '../../apps/server/src/core/secrets/secrets.ts'
 import { seedDomains, seedNodes, seedServices } from '../seed.ts'
 import { SIZES } from '../sizes.ts'
 
@@ -31,7 +32,8 @@ async function startFullServer(nodes: number, services: number): Promise<FullSer
   const server = await startTestServer({ isMeasured: true })
   const { db, secrets } = server.context
   const nodeIds = await seedNodes(db, nodes)
-  const domainIds = await seedDomains(db, services, secrets.seal('key'))
+  const seal = (domainId: number) => secrets.seal('key', PLACES.certificate(domainId))
+  const domainIds = await seedDomains(db, services, seal)
   await seedServices(db, services, (index) => ({
     nodeId: nodeIds[index % nodes] ?? 1,
     domainId: domainIds[index] ?? null,

@@ -22,8 +22,8 @@ import { createLogHub, type LogHub } from './core/logs/logs.ts'
 import { type AgentFiles, readAgentFiles } from './core/nodes/agent-files.ts'
 import { type AgentReports, createAgentReports } from './core/nodes/agent-reports.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
-import { openSecretKey } from './core/secrets/key-file.ts'
-import { createSecrets, type Secrets } from './core/secrets/secrets.ts'
+import { openSecrets } from './core/secrets/sealed-rows.ts'
+import type { Secrets } from './core/secrets/secrets.ts'
 import { createProvider } from './core/sign-in/create-provider.ts'
 import { createFlow, type Flow, redirectUrlOf } from './core/sign-in/flow.ts'
 import { type Identities, loadIdentities } from './core/sign-in/identities.ts'
@@ -123,7 +123,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     ends.push(() => db.destroy())
     // The installation's own secrets are in the settings before anything else is sealed.
     const isSealed = (await db.selectFrom('settings').select('key').limit(1).execute()).length > 0
-    const secrets = createSecrets(await openSecretKey(db, secretKey, isSealed))
+    const secrets = await openSecrets(db, secretKey, isSealed)
     const liveDb = openLiveDatabase(config.paths.liveDatabase, (file) =>
       log.warn({ file }, 'figures of a newer version were set aside, and new ones begun'),
     )

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { messageOf } from '@postern/host/errors'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
 import { readConfig } from './config.ts'
-import { openSecretKey } from './core/secrets/key-file.ts'
 import { removeCopies, rotateSecretKey } from './core/secrets/key-rotation.ts'
 import { renewAllSecrets } from './core/secrets/renew-all.ts'
-import { createSecrets } from './core/secrets/secrets.ts'
+import { openSecrets } from './core/secrets/sealed-rows.ts'
 import { openDatabase } from './db/open.ts'
 import { observeNetwork } from './network.ts'
 
@@ -17,7 +16,7 @@ async function main(): Promise<void> {
   const db = openDatabase(database, false)
   try {
     if (isAll) {
-      const secrets = createSecrets(await openSecretKey(db, secretKey, true))
+      const secrets = await openSecrets(db, secretKey, true)
       await renewAllSecrets({ db, secrets, clock: Date.now, randomBytes })
     }
     const count = await rotateSecretKey(db, secretKey)

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Secrets } from '../core/secrets/secrets.ts'
+import { PLACES, type Secrets } from '../core/secrets/secrets.ts'
 import type { Database } from '../db/schema.ts'
 import { findSettings, putSettings } from '../db/settings.ts'
 import {
@@ -48,6 +48,7 @@ interface Roots {
 
 const CERTIFICATE = 'ca.certificate'
 const PRIVATE_KEY = 'ca.private_key'
+const PLACE = PLACES.setting(PRIVATE_KEY)
 const FORMER = 'ca.former'
 const CROSS = 'ca.cross'
 /** Until when the former root is shown, in ms since the epoch. */
@@ -95,7 +96,7 @@ async function findRoots({ db, secrets }: Parts): Promise<Roots | undefined> {
   const crossed = await findSettings(db, FORMER, CROSS)
   const until = await findSettings(db, SHOWN_UNTIL)
   return {
-    current: { certificate: kept[CERTIFICATE], privateKey: secrets.open(kept[PRIVATE_KEY]) },
+    current: { certificate: kept[CERTIFICATE], privateKey: secrets.open(kept[PRIVATE_KEY], PLACE) },
     former: crossed
       ? {
           certificate: crossed[FORMER],
@@ -109,7 +110,10 @@ async function findRoots({ db, secrets }: Parts): Promise<Roots | undefined> {
 /** Each root has a name of its own, so that people can tell several in one browser apart. */
 async function createRoots({ db, secrets, clock, randomBytes }: Parts): Promise<Roots> {
   const root = await issueRoot(`Postern Root ${randomBytes(4).toString('hex')}`, new Date(clock()))
-  await putSettings(db, { [CERTIFICATE]: root.certificate, [PRIVATE_KEY]: secrets.seal(root.privateKey) })
+  await putSettings(db, {
+    [CERTIFICATE]: root.certificate,
+    [PRIVATE_KEY]: secrets.seal(root.privateKey, PLACE),
+  })
   return { current: root, former: null }
 }
 
@@ -122,7 +126,7 @@ async function createNext({ db, secrets, clock }: Parts, old: Root, shownUntil: 
   const cross = await issueCross(old, next)
   await putSettings(db, {
     [CERTIFICATE]: next.certificate,
-    [PRIVATE_KEY]: secrets.seal(next.privateKey),
+    [PRIVATE_KEY]: secrets.seal(next.privateKey, PLACE),
     [FORMER]: old.certificate,
     [CROSS]: cross,
     [SHOWN_UNTIL]: String(shownUntil),

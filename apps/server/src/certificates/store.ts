@@ -1,7 +1,7 @@
 import type { CertificateKind } from '@postern/contract/certificates'
 import type { Transaction } from 'kysely'
 import { updateStated } from '../changes/change.ts'
-import type { Secrets } from '../core/secrets/secrets.ts'
+import { PLACES, type Secrets } from '../core/secrets/secrets.ts'
 import type { CertificateRow, Database, StatedUpdate } from '../db/schema.ts'
 import type { Authority } from './authority.ts'
 import type { IssuedCertificate } from './issue.ts'
@@ -26,21 +26,21 @@ export async function storeCertificate(
   owner: { domainId: number } | 'installation',
   { kind, issuer, secrets, issued, now, revision }: Stored,
 ): Promise<void> {
+  const own =
+    owner === 'installation'
+      ? { id: INSTALLATION_CERTIFICATE, domain_id: null }
+      : { domain_id: owner.domainId }
   const values = {
     status: 'valid',
     kind,
     issuer,
     chain: issued.certificate,
-    private_key: secrets.seal(issued.privateKey),
+    private_key: secrets.seal(issued.privateKey, PLACES.certificate(own.domain_id)),
     not_before: issued.notBefore.toISOString(),
     not_after: issued.notAfter.toISOString(),
     error: null,
     updated_at: now,
   } as const
-  const own =
-    owner === 'installation'
-      ? { id: INSTALLATION_CERTIFICATE, domain_id: null }
-      : { domain_id: owner.domainId }
   await writeCertificate(tx, own, revision, values)
 }
 

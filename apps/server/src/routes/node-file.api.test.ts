@@ -2,6 +2,7 @@ import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { registerNodeKey } from '../core/nodes/keys.ts'
+import { PLACES } from '../core/secrets/secrets.ts'
 
 let server: TestServer
 let client: Client
@@ -34,7 +35,7 @@ test('the file holds all that wg-quick needs, and is the same the next time', as
     '',
     '[Peer]',
     `PublicKey = ${tunnel.publicKey}`,
-    `PresharedKey = ${secrets.open(row.preshared_key ?? '')}`,
+    `PresharedKey = ${secrets.open(row.preshared_key ?? '', PLACES.node(2, 'preshared_key'))}`,
     'Endpoint = 203.0.113.1:51820',
     `AllowedIPs = 10.64.0.0/16, ${tunnel.network6}`,
     'PersistentKeepalive = 0',

@@ -2,6 +2,7 @@ import { fetchState } from '@postern/testkit/edge-client'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ANN, claimsOf, HOST, OTHER, type SignInLab, startSignInLab } from '../../test/sign-in-lab.ts'
+import { PLACES } from '../core/secrets/secrets.ts'
 import { loadIdentities } from '../core/sign-in/identities.ts'
 import { createVisitorSessions } from '../core/sign-in/sessions.ts'
 
@@ -95,9 +96,9 @@ describe('the identity for services', () => {
   it('is signed by a key that nobody reads from a copy of the database', async () => {
     const rows = await lab.server.context.db.selectFrom('settings').selectAll().execute()
     const kept = rows.find(({ key }) => key === 'sign-in.identity-keys')?.value ?? ''
-    expect(kept).toMatch(/^v1\./)
+    expect(kept).toMatch(/^v2\./)
     expect(JSON.stringify(await fetchState(lab.server, {}))).not.toContain('pkcs8')
-    const [key] = JSON.parse(lab.server.context.secrets.open(kept))
+    const [key] = JSON.parse(lab.server.context.secrets.open(kept, PLACES.setting('sign-in.identity-keys')))
     expect(JSON.stringify(await fetchState(lab.server, {}))).not.toContain(key.secret)
   })
 })

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import type { Context } from '../../context.ts'
+import { PLACES } from '../../core/secrets/secrets.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
 import { type AcmeClient, type Binding, createAcmeClient } from '../acme/client.ts'
 import { createCertificateKey } from '../acme/csr.ts'
@@ -32,9 +33,9 @@ export function createAccounts(context: Context, http: AcmeHttp): Accounts {
 
   async function openKey(): Promise<string> {
     const kept = (await findSettings(db, keyName))?.[keyName]
-    if (kept !== undefined) return secrets.open(kept)
+    if (kept !== undefined) return secrets.open(kept, PLACES.setting(keyName))
     const key = await createCertificateKey()
-    await putSettings(db, { [keyName]: secrets.seal(key) })
+    await putSettings(db, { [keyName]: secrets.seal(key, PLACES.setting(keyName)) })
     return key
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
+import { PLACES } from '../../core/secrets/secrets.ts'
 import type { OrderRow } from '../../db/schema.ts'
 import { readChain, renewalId, type SignedChain } from '../acme/chain.ts'
 import type { AcmeClient, Looked } from '../acme/client.ts'
@@ -185,8 +186,10 @@ async function pollAuthorization(
 
 async function finalize(run: OrderRun, { client, account }: Placed, { finalize }: Order): Promise<void> {
   const { secrets } = run.context
-  const key = run.row.private_key === null ? await createCertificateKey() : secrets.open(run.row.private_key)
-  await run.keep({ step: 'finalizing', private_key: run.row.private_key ?? secrets.seal(key) })
+  const place = PLACES.order(run.row.id)
+  const key =
+    run.row.private_key === null ? await createCertificateKey() : secrets.open(run.row.private_key, place)
+  await run.keep({ step: 'finalizing', private_key: run.row.private_key ?? secrets.seal(key, place) })
   await client.finalize(account, finalize, await createCsr(key, run.domain))
 }
 
@@ -196,7 +199,7 @@ async function fetchChain(run: OrderRun, { client, account }: Placed, url: strin
   if (row.private_key === null)
     throw new AcmeError({ type: 'garbage', detail: 'Another client finished the order' })
   const text = await client.downloadChain(account, url)
-  return readChain(text, context.secrets.open(row.private_key), domain, context.clock())
+  return readChain(text, context.secrets.open(row.private_key, PLACES.order(row.id)), domain, context.clock())
 }
 
 async function whyInvalid({ client, account }: Placed, order: Order): Promise<AcmeError> {

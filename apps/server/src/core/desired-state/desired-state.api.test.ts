@@ -6,6 +6,7 @@ import { costMs } from '@postern/testkit/time'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PLACES } from '../secrets/secrets.ts'
 import { createDesiredState } from './desired-state.ts'
 
 let server: TestServer
@@ -216,7 +217,6 @@ async function fill(services: number, domains: number): Promise<{ nodeId: number
   const now = new Date().toISOString()
   const later = new Date(Date.now() + 300 * 86_400_000).toISOString()
   const times = { created_at: now, updated_at: now }
-  const sealed = secrets.seal('k'.repeat(240))
   const lists = { allowed_ips: '["203.0.113.0/24"]', blocked_ips: '[]' }
   let serviceId = 0
   await writeRows(db, async (tx, revision) => {
@@ -230,7 +230,7 @@ async function fill(services: number, domains: number): Promise<{ nodeId: number
         status: 'valid',
         issuer: 'x',
         chain: `${'x'.repeat(900)}${id}`,
-        private_key: sealed,
+        private_key: secrets.seal('k'.repeat(240), PLACES.certificate(id)),
       } as const
       await tx
         .insertInto('certificates')

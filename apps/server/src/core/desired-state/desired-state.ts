@@ -1,7 +1,7 @@
 import type { EdgeCertificate, SectionHashes, TunnelSettings } from '@postern/contract/desired-state'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
-import type { Secrets } from '../secrets/secrets.ts'
+import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import type { Identities } from '../sign-in/identities.ts'
 import type { SignInKeys } from '../sign-in/keys.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
@@ -94,12 +94,13 @@ async function readCertificates(
     const rows = await tx
       .selectFrom('certificates')
       .leftJoin('domains', 'domains.id', 'certificates.domain_id')
-      .select(['certificates.id', 'chain', 'private_key', 'domains.domain'])
+      .select(['certificates.id', 'domain_id', 'chain', 'private_key', 'domains.domain'])
       .where('certificates.id', 'in', some)
       .execute()
-    const whole = rows.flatMap(({ id, chain, private_key, domain }): EdgeCertificate[] => {
+    const whole = rows.flatMap(({ id, domain_id, chain, private_key, domain }): EdgeCertificate[] => {
       if (chain === null || private_key === null) return []
-      return [{ id, domains: domain === null ? [] : [domain], chain, privateKey: secrets.open(private_key) }]
+      const privateKey = secrets.open(private_key, PLACES.certificate(domain_id))
+      return [{ id, domains: domain === null ? [] : [domain], chain, privateKey }]
     })
     parts.push(whole.map((certificate) => JSON.stringify(certificate)).join())
   }

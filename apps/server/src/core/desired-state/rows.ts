@@ -12,7 +12,7 @@ import { type Kysely, sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
 import { findServiceFault, serviceFault } from '../publishing/rule.ts'
-import type { Secrets } from '../secrets/secrets.ts'
+import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import { peerOf, portRouteOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
 import { createTextSections, hashOf, type TextSections } from './sections.ts'
@@ -116,7 +116,7 @@ async function readNodes(tx: Kysely<Database>, rows: StatedRows, parts: StatedPa
 function peerTextOf(node: NodeRow, { secrets, tunnel }: StatedParts): string | undefined {
   const { public_key: publicKey, preshared_key: sealed } = node
   if (node.enabled === 0 || node.is_local === 1 || publicKey === null || sealed === null) return undefined
-  const presharedKey = secrets.open(sealed)
+  const presharedKey = secrets.open(sealed, PLACES.node(node.id, 'preshared_key'))
   return JSON.stringify(peerOf({ ...node, publicKey, presharedKey }, tunnel.address6(node.address)))
 }
 

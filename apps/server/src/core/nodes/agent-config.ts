@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 import { NotFoundError } from '../errors.ts'
+import { PLACES } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
 /** What the node's agent needs to be in the tunnel, also while the node is disabled. @throws NotFoundError */
@@ -40,7 +41,7 @@ export function agentConfigOf({ secrets, tunnel }: Context, row: NodeRow): Agent
     gateway: row.is_gateway === 1 ? networksOf(row) : null,
     peer: {
       publicKey: tunnel.publicKey,
-      presharedKey: secrets.open(row.preshared_key),
+      presharedKey: secrets.open(row.preshared_key, PLACES.node(row.id, 'preshared_key')),
       endpoint: tunnel.endpoint,
       allowedIps: tunnel.allowedIps({ allowInternet: row.allow_internet === 1 }),
       keepaliveSeconds: row.keepalive,

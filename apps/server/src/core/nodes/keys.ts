@@ -2,6 +2,7 @@ import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import type { Context } from '../../context.ts'
 import type { NodeRow } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
+import { PLACES } from '../secrets/secrets.ts'
 import { agentConfigOf } from './agent-config.ts'
 import { type NodeFile, renderNodeFile } from './file.ts'
 import { changeNode } from './nodes.ts'
@@ -57,13 +58,14 @@ export async function getNodeFile(
   const privateKey =
     row.private_key === null
       ? await createKey(context, actor, row, replaces)
-      : context.secrets.open(row.private_key)
+      : context.secrets.open(row.private_key, PLACES.node(id, 'private_key'))
   return renderNodeFile(agentConfigOf(context, row), privateKey)
 }
 
 async function createKey(context: Context, actor: string, row: NodeRow, replaces: boolean): Promise<string> {
   const keys = createWireGuardKeys(context.randomBytes(32))
-  let privateKey = context.secrets.seal(keys.privateKey)
+  const place = PLACES.node(row.id, 'private_key')
+  let privateKey = context.secrets.seal(keys.privateKey, place)
   await changeNode(context, actor, row.id, 'key made', async (_tx, now) => {
     const { updated_at } = now
     // Another download was faster.
@@ -79,5 +81,5 @@ async function createKey(context: Context, actor: string, row: NodeRow, replaces
       )
     return { public_key: keys.publicKey, private_key: privateKey, key_token_id: null, updated_at }
   })
-  return context.secrets.open(privateKey)
+  return context.secrets.open(privateKey, place)
 }

@@ -10,6 +10,7 @@ import type { Patch } from '../patch.ts'
 import { forgetFreed } from '../publishing/freed.ts'
 import { forgetPublications, type Gone, withdrawAll, withdrawThese } from '../publishing/publications.ts'
 import { listBeyond } from '../publishing/shares.ts'
+import { PLACES } from '../secrets/secrets.ts'
 import { checkNode } from './checks.ts'
 import { getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
 import { insertToken } from './tokens.ts'
@@ -40,13 +41,20 @@ export async function createNode(
         address,
         is_local: 0,
         enabled: 1,
-        preshared_key: context.secrets.seal(context.randomBytes(32).toString('base64')),
+        preshared_key: null,
         revision,
         created_at: now,
         updated_at: now,
       })
       .returning('id')
       .executeTakeFirstOrThrow()
+    // Bound to the row, whose id is known only now.
+    await updateStated(tx, 'nodes', row.id, revision, {
+      preshared_key: context.secrets.seal(
+        context.randomBytes(32).toString('base64'),
+        PLACES.node(row.id, 'preshared_key'),
+      ),
+    })
     const { token } = await insertToken(context, tx, row.id, { name: 'default', expireAt: null })
     return { value: { id: row.id, token }, touched: { nodes: [row.id] }, name: form.name }
   })

@@ -1,12 +1,15 @@
+import { createCipheriv, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { run } from '@postern/testkit/exec'
+import { writeRows } from '@postern/testkit/rows'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { putSettings } from '../../db/settings.ts'
-import { isSealed } from './secrets.ts'
+import { isSealed, isUnbound, PLACES } from './secrets.ts'
 
 const MAIN = new URL('../../rotate-key.ts', import.meta.url).pathname
 const DIE_AT = new URL('../../../test/die-at.ts', import.meta.url).href
@@ -21,6 +24,12 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
+/** The first column of each table is its key, but a certificate goes by its domain. */
+function placeOf(table: unknown, row: Record<string, unknown>, column: string): string {
+  const key = table === 'certificates' ? (row.domain_id ?? 'installation') : Object.values(row)[0]
+  return `${table} ${key} ${column}`
+}
+
 /** Every sealed text of the whole database, opened: of all tables, also of those that are still to be made. */
 function openAll({ config, secrets }: Context): Map<string, string> {
   const db = new DatabaseSync(config.paths.database, { readOnly: true })
@@ -29,8 +38,7 @@ function openAll({ config, secrets }: Context): Map<string, string> {
     for (const row of db.prepare(`SELECT * FROM "${name}"`).all())
       for (const [column, value] of Object.entries(row))
         if (typeof value === 'string' && isSealed(value))
-          // The first column of each table is its key.
-          opened.set(`${name} ${Object.values(row)[0]} ${column}`, secrets.open(value))
+          opened.set(placeOf(name, row, column), secrets.open(value, placeOf(name, row, column)))
   db.close()
   return opened
 }
@@ -64,8 +72,9 @@ test('everything is the same under another key, and the old one opens nothing', 
 
 test('with --all none of the secrets of before is left, nor a copy of an upgrade', async () => {
   const { paths, settings } = server.context.config
+  const account = `acme.key ${settings.POSTERN_ACME_DIRECTORY}`
   await putSettings(server.context.db, {
-    [`acme.key ${settings.POSTERN_ACME_DIRECTORY}`]: server.context.secrets.seal('the key of our account'),
+    [account]: server.context.secrets.seal('the key of our account', PLACES.setting(account)),
   })
   const { certificate, fingerprint } = server.context.authority
   const before = new Set(openAll(server.context).values())
@@ -107,3 +116,62 @@ test('killed at any point, the next start finds the key that fits', async () => 
   }
   expect(steps).toBeGreaterThan(9)
 }, 120_000)
+
+/** Seals all as earlier versions did, without places. */
+function unbind(): void {
+  const { config, secrets } = server.context
+  const key = Buffer.from(readFileSync(config.paths.secretKey, 'utf8'), 'base64')
+  const db = new DatabaseSync(config.paths.database)
+  for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all())
+    for (const row of db.prepare(`SELECT * FROM "${name}"`).all())
+      for (const [column, value] of Object.entries(row)) {
+        if (typeof value !== 'string' || !isSealed(value)) continue
+        const [id, own = null] = Object.entries(row)[0] ?? []
+        const old = sealUnbound(key, secrets.open(value, placeOf(name, row, column)))
+        db.prepare(`UPDATE "${name}" SET ${column} = ? WHERE ${id} = ?`).run(old, own)
+      }
+  db.close()
+}
+
+function sealUnbound(key: Buffer, text: string): string {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return ['v1', ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url'))].join('.')
+}
+
+test.each([
+  ['a start', async () => undefined],
+  ['a rotation', async () => void expect(await rotate()).toMatchObject({ code: 0 })],
+  [
+    'a rotation of all',
+    async () => void expect(await rotate(Number.POSITIVE_INFINITY, '--all')).toMatchObject({ code: 0 }),
+  ],
+])('what an earlier version sealed is bound to its place by %s, and opens', async (by, act) => {
+  const before = openAll(server.context)
+  await server.close({ keepData: true })
+  unbind()
+  await act()
+  await restart()
+  const after = openAll(server.context)
+  if (by !== 'a rotation of all') expect(after).toEqual(before)
+  const settings = await server.context.db.selectFrom('settings').selectAll().execute()
+  expect(settings.filter(({ value }) => isUnbound(value))).toEqual([])
+  expect((await (await server.signIn()).get('/api/nodes/2/download')).statusCode).toBe(200)
+})
+
+test('a secret that was moved, or put back from before, is refused in words', async () => {
+  const { db, secrets, config } = server.context
+  const client = await server.signIn()
+  const key = Buffer.from(readFileSync(config.paths.secretKey, 'utf8'), 'base64')
+  const put = (text: string | null | undefined) =>
+    writeRows(db, (tx, revision) => updateStated(tx, 'nodes', 3, revision, { private_key: text ?? null }))
+  const other = await db.selectFrom('nodes').select('private_key').where('id', '=', 2).executeTakeFirst()
+  await put(other?.private_key)
+  expect((await client.get('/api/nodes/3/download')).statusCode).toBe(500)
+  expect(server.logged()).toContain('cannot be opened with this key, or not at this place')
+  await put(sealUnbound(key, 'a key of before'))
+  expect((await client.get('/api/nodes/3/download')).statusCode).toBe(500)
+  expect(server.logged()).toContain('not a sealed secret')
+  expect(secrets.open(other?.private_key ?? '', PLACES.node(2, 'private_key'))).toHaveLength(44)
+})

@@ -6,7 +6,7 @@ import { createLiveBus } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
 import { putSettings } from '../../db/settings.ts'
 import { PRIVATE_KEY } from '../tunnel/tunnel.ts'
-import type { Secrets } from './secrets.ts'
+import { PLACES, type Secrets } from './secrets.ts'
 
 interface Parts {
   db: Kysely<Database>
@@ -45,7 +45,9 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
 
 /** An agent fetches what is new. A node with a file needs the next one: its private key was here, too. */
 async function renewTunnel(tx: Transaction<Database>, { secrets, randomBytes }: Parts, revision: number) {
-  await putSettings(tx, { [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey) })
+  await putSettings(tx, {
+    [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey, PLACES.setting(PRIVATE_KEY)),
+  })
   const nodes = await tx
     .selectFrom('nodes')
     .select(['id', 'private_key'])
@@ -53,7 +55,7 @@ async function renewTunnel(tx: Transaction<Database>, { secrets, randomBytes }: 
     .execute()
   for (const { id, private_key } of nodes)
     await updateStated(tx, 'nodes', id, revision, {
-      preshared_key: secrets.seal(randomBytes(32).toString('base64')),
+      preshared_key: secrets.seal(randomBytes(32).toString('base64'), PLACES.node(id, 'preshared_key')),
       ...(private_key !== null && { private_key: null, public_key: null }),
     })
 }

@@ -5,41 +5,65 @@ export class SecretsError extends Error {
   readonly code = 'secrets'
 }
 
-/** Seals texts that must not be readable in a copy of the database. */
+/**
+ * Seals texts that must not be readable in a copy of the database. Each is bound to its place (`PLACES`): whoever may
+ * write to the database, but has no key, cannot put one where another belongs.
+ */
 export interface Secrets {
-  /** @returns `v1.<iv>.<tag>.<text>`, each part base64url; never twice the same. */
-  seal(text: string): string
-  /** @throws SecretsError when it was sealed with another key, or changed. */
-  open(sealed: string): string
+  /** @returns `v2.<iv>.<tag>.<text>`, each part base64url; never twice the same. */
+  seal(text: string, place: string): string
+  /** @throws SecretsError when it was sealed with another key or for another place, or changed. */
+  open(sealed: string, place: string): string
 }
 
-/** AES-256-GCM with a key of 32 bytes. */
+/** Where sealed texts are kept: table, row and column. */
+export const PLACES = {
+  setting: (key: string) => `settings ${key} value`,
+  node: (id: number, column: 'private_key' | 'preshared_key') => `nodes ${id} ${column}`,
+  /** By its domain, which it never leaves; the installation's own has none. */
+  certificate: (domainId: number | null) => `certificates ${domainId ?? 'installation'} private_key`,
+  order: (id: number) => `orders ${id} private_key`,
+}
+
+/** AES-256-GCM with a key of 32 bytes; the place is what it authenticates beside the text. */
 export function createSecrets(key: Buffer): Secrets {
   return {
-    seal(text) {
+    seal(text, place) {
       const iv = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, iv)
+      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return ['v1', ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url'))].join('.')
+      return ['v2', ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url'))].join('.')
     },
-    open(sealed) {
-      const [version, ...parts] = sealed.split('.')
-      const [iv, tag, body] = parts.map((part) => Buffer.from(part, 'base64url'))
-      if (version !== 'v1' || !iv || tag?.length !== 16 || !body)
-        throw new SecretsError('not a sealed secret')
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, iv).setAuthTag(tag)
-        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
-      } catch (cause) {
-        throw new SecretsError('a stored secret cannot be opened with this key', { cause })
-      }
-    },
+    open: (sealed, place) => decipher(key, sealed, 'v2', place),
   }
 }
 
-/** True for a text of the form that `seal` gives. */
+/** A text that an earlier version sealed, without a place. @throws SecretsError */
+export function openUnbound(key: Buffer, sealed: string): string {
+  return decipher(key, sealed, UNBOUND, '')
+}
+
+const UNBOUND = 'v1'
+
+function decipher(key: Buffer, sealed: string, wanted: string, place: string): string {
+  const [version, ...parts] = sealed.split('.')
+  const [iv, tag, body] = parts.map((part) => Buffer.from(part, 'base64url'))
+  if (version !== wanted || !iv || tag?.length !== 16 || !body) throw new SecretsError('not a sealed secret')
+  try {
+    const opening = createDecipheriv('aes-256-gcm', key, iv).setAuthTag(tag).setAAD(Buffer.from(place))
+    return Buffer.concat([opening.update(body), opening.final()]).toString('utf8')
+  } catch (cause) {
+    throw new SecretsError('a stored secret cannot be opened with this key, or not at this place', { cause })
+  }
+}
+
+/** True for a text of the form that `seal` gives, or gave in earlier versions. */
 export function isSealed(text: string): boolean {
-  return /^v1\.[\w-]{16}\.[\w-]{22}\.[\w-]*$/.test(text)
+  return /^v[12]\.[\w-]{16}\.[\w-]{22}\.[\w-]*$/.test(text)
+}
+
+export function isUnbound(sealed: string): boolean {
+  return sealed.startsWith(`${UNBOUND}.`)
 }
 
 /** Tokens have 256 random bits; a plain hash keeps them from being read out of the database. */

@@ -5,7 +5,7 @@ import { change } from '../../changes/change.ts'
 import type { LiveBus } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
-import type { Secrets } from '../secrets/secrets.ts'
+import { PLACES, type Secrets } from '../secrets/secrets.ts'
 
 export interface SignInKey {
   id: string
@@ -85,9 +85,11 @@ export async function loadKeys(parts: KeyParts, kind: KeyKind): Promise<SignInKe
     madeAt: clock(),
   })
   const kept = await findSettings(db, setting)
-  let keys: SignInKey[] = kept ? Kept.parse(JSON.parse(secrets.open(kept[setting]))) : []
+  let keys: SignInKey[] = kept
+    ? Kept.parse(JSON.parse(secrets.open(kept[setting], PLACES.setting(setting))))
+    : []
   const save = async (next: SignInKey[], store: Kysely<Database>) => {
-    await putSettings(store, { [setting]: secrets.seal(JSON.stringify(next)) })
+    await putSettings(store, { [setting]: secrets.seal(JSON.stringify(next), PLACES.setting(setting)) })
   }
   if (keys.length === 0) {
     keys = [make()]

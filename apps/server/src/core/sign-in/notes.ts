@@ -22,12 +22,12 @@ export function createNotes(key: Buffer, clock: () => number): Notes {
   const secrets = createSecrets(key)
   return {
     seal: (kind, seconds, content) =>
-      secrets.seal(JSON.stringify({ kind, until: clock() + seconds * 1000, content })),
+      secrets.seal(JSON.stringify({ until: clock() + seconds * 1000, content }), kind),
     open(kind, note) {
       if (note.length > MAX_NOTE) return undefined
       try {
-        const { kind: own, until, content } = JSON.parse(secrets.open(note))
-        return own === kind && until > clock() ? content : undefined
+        const { until, content } = JSON.parse(secrets.open(note, kind))
+        return until > clock() ? content : undefined
       } catch (error) {
         if (error instanceof SecretsError) return undefined
         throw error

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import { bracketed, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
-import type { Secrets } from '../secrets/secrets.ts'
+import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import { address6Of, createNetwork6, edgeAddressOf } from './addresses.ts'
 
 /** The installation's end of the tunnel: the same keys and networks on every edge. */
@@ -37,7 +37,7 @@ const NETWORK6 = 'tunnel.network6'
 export async function loadTunnel(parts: Parts): Promise<Tunnel> {
   const { config, secrets } = parts
   const values = (await findSettings(parts.db, PRIVATE_KEY, NETWORK6)) ?? (await createValues(parts))
-  const privateKey = secrets.open(values[PRIVATE_KEY])
+  const privateKey = secrets.open(values[PRIVATE_KEY], PLACES.setting(PRIVATE_KEY))
   const network4 = config.settings.POSTERN_TUNNEL_NETWORK
   const network6 = formatCidr(parseCidr(values[NETWORK6]))
   return {
@@ -54,7 +54,7 @@ export async function loadTunnel(parts: Parts): Promise<Tunnel> {
 
 async function createValues({ db, secrets, randomBytes }: Parts) {
   const values = {
-    [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey),
+    [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey, PLACES.setting(PRIVATE_KEY)),
     [NETWORK6]: createNetwork6(randomBytes(5)),
   }
   await putSettings(db, values)
