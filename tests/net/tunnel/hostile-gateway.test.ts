@@ -137,6 +137,21 @@ async function sendDatagram(from: Host, source: string, size: number): Promise<v
   await from.must(process.execPath, '-e', script)
 }
 
+test('a network that the server comes to reach another way is the gateway’s no more: no visitor is led there', async () => {
+  const shown = async () => (await visit(lab.visitor, 'https://open.example.com/')).status
+  await until('the service to be open', async () => (await shown()) === 200)
+  // Somebody else has the same address behind another router, and would get what visitors send.
+  const decoy = ['ip', 'addr', 'add', `${lab.lan.address}/32`, 'dev', 'lo'] as const
+  await lab.visitor.must(...decoy)
+  await startEcho(lab.visitor, `${installation.dataDir}/decoy`, 8080)
+  const route = ['192.168.7.0/24', 'via', lab.visitor.address] as const
+  await lab.server.must('ip', 'route', 'prepend', ...route)
+  await until('the service to be refused', async () => (await shown()) === 502)
+  await lab.server.must('ip', 'route', 'del', ...route)
+  await until('the service to be back', async () => (await shown()) === 200)
+})
+
+// This ends the edge and the agent, so it comes last.
 test('an accomplice outside, who opens the connection for it, does not help', async () => {
   await makeTriangle()
   expect(await ask(lab.visitor, INSIDE, `https://${lab.server.address}`)).toBe(0)
@@ -174,17 +189,3 @@ async function makeTriangle(): Promise<void> {
   )
   await visitor.must('nft', '-f', file)
 }
-
-test('a network that the server comes to reach another way is the gateway’s no more: no visitor is led there', async () => {
-  const shown = async () => (await visit(lab.visitor, 'https://open.example.com/')).status
-  await until('the service to be open', async () => (await shown()) === 200)
-  // Somebody else has the same address behind another router, and would get what visitors send.
-  const decoy = ['ip', 'addr', 'add', `${lab.lan.address}/32`, 'dev', 'lo'] as const
-  await lab.visitor.must(...decoy)
-  await startEcho(lab.visitor, `${installation.dataDir}/decoy`, 8080)
-  const route = ['192.168.7.0/24', 'via', lab.visitor.address] as const
-  await lab.server.must('ip', 'route', 'prepend', ...route)
-  await until('the service to be refused', async () => (await shown()) === 502)
-  await lab.server.must('ip', 'route', 'del', ...route)
-  await until('the service to be back', async () => (await shown()) === 200)
-})
