@@ -161,7 +161,9 @@ describe('with 300 services that have a problem', () => {
       for (const encoding of ['br', 'gzip']) {
         const small = await read(version, encoding, token, path)
         console.info(`${path} (${version}): ${plain.bytes} bytes, ${small.bytes} as ${encoding}`)
-        expect(small).toMatchObject({ status: 200, encoding, text: plain.text })
+        expect(small).toMatchObject({ status: 200, encoding })
+        // What it says may have changed since.
+        expect(JSON.parse(small.text)).toBeInstanceOf(Array)
         expect(small.bytes).toBeLessThan(plain.bytes / 3)
       }
     }
