@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Config } from '@postern/contract/config'
 import type { Node } from '@postern/contract/nodes'
 import type { CreatedPat, Pat } from '@postern/contract/pats'
@@ -12,6 +12,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 let lab: Lab
 let installation: Installation
 let home: string
+/** Connects the second host. */
+let connectLine: string
 
 beforeAll(async () => {
   lab = await startLab()
@@ -43,7 +45,8 @@ it('publishes a service of a second host by the lines of the README alone', asyn
     'sha256:…': config.caFingerprint,
   })
   const ours = `--interface ${device} --config-dir ${home}/etc --no-service`
-  const connected = await onSecondHost(`PATH=${home}:$PATH; ${line} ${ours}`)
+  connectLine = `PATH=${home}:$PATH; ${line} ${ours}`
+  const connected = await onSecondHost(connectLine)
   expect(connected).toMatchObject({ code: 0, stderr: '' })
   expect(connected.stdout).toBe('Configuring postern...\nConnecting node...\nConnection established!\n')
 
@@ -65,22 +68,32 @@ it('runs nothing of a script that is not the one of the console', async () => {
 it('what a copied token published goes with it, and nothing else', async () => {
   const { api } = installation
   const [node] = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
-  const rights = { agentMayPublish: true, agentDomains: ['copied.example.com'] }
+  const rights = { agentMayPublish: true, agentDomains: ['copied.example.com', 'own.example.com'] }
   await api.call('PATCH', `/api/nodes/${node?.id}`, rights)
+  const own = { type: 'http', name: 'own', domain: 'own.example.com', backendPort: 9100 }
+  writeFileSync(`${home}/services.json`, JSON.stringify([own]))
+  await onSecondHost(`${connectLine} --publish ${home}/services.json`)
+  const statusAt = async (host: string) => (await visit(lab.visitor, `https://${host}/metrics`)).status
+  await until('visitors to reach the host’s own', async () => (await statusAt(own.domain)) === 200)
   const pats = `/api/nodes/${node?.id}/pats`
   const copied = (await api.call('POST', pats, { name: 'copied' })).json as CreatedPat
   const service = { key: 'a', type: 'http', name: 'a', domain: 'copied.example.com', backendPort: 9100 }
-  const sent = await visit(lab.visitor, `https://${lab.server.address}/api/agent/services`, {
-    args: [
-      ...['-X', 'PUT', '-H', `Authorization: Bearer ${copied.token}`, '-H', 'Content-Type: application/json'],
-      ...['-d', JSON.stringify({ source: 'hidden', services: [service] })],
-    ],
-  })
-  expect(sent.status).toBe(200)
-  const status = async () => (await visit(lab.visitor, 'https://copied.example.com/metrics')).status
-  await until('visitors to reach it', async () => (await status()) === 200)
+  const publish = async (source: string, services: object[]) => {
+    const sent = await visit(lab.visitor, `https://${lab.server.address}/api/agent/services`, {
+      args: [
+        ...['-X', 'PUT', '-H', `Authorization: Bearer ${copied.token}`],
+        ...['-H', 'Content-Type: application/json', '-d', JSON.stringify({ source, services })],
+      ],
+    })
+    expect(sent.status).toBe(200)
+  }
+  await publish('hidden', [service])
+  // The same set in the name of the host: what came last by the copied token is the host's all the same.
+  await publish('file', [{ ...own, key: own.name }])
+  await until('visitors to reach it', async () => (await statusAt(service.domain)) === 200)
   await api.call('DELETE', `${pats}/${copied.id}?forgetKey=true`)
-  await until('visitors to reach it no more', async () => (await status()) === 404)
+  await until('visitors to reach it no more', async () => (await statusAt(service.domain)) === 404)
+  await until('the host’s own to be there again', async () => (await statusAt(own.domain)) === 200)
   expect(await statusOf()).toBe(200)
 })
 

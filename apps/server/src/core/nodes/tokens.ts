@@ -142,7 +142,10 @@ async function endToken<T>(
     gone.push(...withdrawn.services.map((service) => service.id))
     return { value: await work(tx, pat), touched: { nodes: [nodeId], ...withdrawn }, name: pat.name }
   })
-  if (gone.length > 0) await context.counts.remove(gone)
+  if (gone.length > 0) {
+    await context.counts.remove(gone)
+    context.bus.emit({ kind: 'withdrawn', nodeId })
+  }
   return value
 }
 
