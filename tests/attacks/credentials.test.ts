@@ -121,6 +121,7 @@ function headersOf(carrier: Carrier, text: string): Record<string, string> {
   if (carrier === 'cookie') return { cookie: `token=${text}` }
   if (carrier === 'basic')
     return { authorization: `Basic ${Buffer.from(`admin:${text}`).toString('base64')}` }
+  if (carrier === 'http cookie') return { cookie: `token-http=${text}` }
   if (carrier === 'own header') return { 'x-auth-token': text, 'x-api-key': text, token: text }
   return {}
 }

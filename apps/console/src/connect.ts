@@ -17,6 +17,7 @@ export function connect(): ConsoleContext {
     token: session.token,
     key: session.key,
     now: Date.now,
+    onAccepted: session.accept,
     onRefused: () => session.end(false),
     onSignIn: () => location.reload(),
     onBadRequest: toast.error,

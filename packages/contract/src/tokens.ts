@@ -10,3 +10,11 @@ export const TOKEN_PREFIXES = {
   /** An access token of a node. */
   node: 'ptn_',
 } as const
+
+/** The cookie of the console's session. */
+export const SESSION_COOKIE = 'token'
+/**
+ * The console keeps its session by http here while `SESSION_COOKIE` holds another one by https at the same host. The
+ * server does not read it.
+ */
+export const HTTP_SESSION_COOKIE = 'token-http'

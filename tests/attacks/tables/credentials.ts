@@ -1,7 +1,7 @@
 import type { AuthKind, Endpoint } from '@postern/contract/endpoint'
 
-/** Where a request bears a credential. */
-export const CARRIERS = ['bearer', 'cookie', 'query', 'basic', 'own header', 'body'] as const
+/** Where a request bears a credential; `http cookie` is the one that the console keeps for itself. */
+export const CARRIERS = ['bearer', 'cookie', 'http cookie', 'query', 'basic', 'own header', 'body'] as const
 export type Carrier = (typeof CARRIERS)[number]
 
 /** What a credential is worth: `known node` was revoked or has expired, `nothing` opens nothing any more or never did. */

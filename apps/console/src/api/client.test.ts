@@ -5,6 +5,7 @@ import { createApi } from './client.ts'
 
 function apiThatAnswers(response: () => Response | Promise<Response>, token: string | null = 'secret') {
   const fetch = vi.fn<typeof globalThis.fetch>(async () => response())
+  const onAccepted = vi.fn()
   const onRefused = vi.fn()
   const onSignIn = vi.fn()
   const onBadRequest = vi.fn()
@@ -13,11 +14,12 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
     token: () => token,
     key: () => 'half',
     now: () => 0,
+    onAccepted,
     onRefused,
     onSignIn,
     onBadRequest,
   })
-  return { api, fetch, onRefused, onSignIn, onBadRequest }
+  return { api, fetch, onAccepted, onRefused, onSignIn, onBadRequest }
 }
 
 const json = (status: number, body: unknown) => () => Response.json(body, { status })
@@ -76,6 +78,18 @@ test('400 without a message is an unknown error', async () => {
   const { api, onBadRequest } = apiThatAnswers(() => new Response('<html>', { status: 400 }))
   await errorOf(api.call(endpoints.me, {}))
   expect(onBadRequest).toHaveBeenCalledWith('Unknown Error')
+})
+
+test('an answer that takes a session shows that the token is good, and the sign-in shows nothing', async () => {
+  const account = apiThatAnswers(json(200, { id: 1, username: 'admin', role: 'admin' }))
+  await account.api.call(endpoints.me, {})
+  expect(account.onAccepted).toHaveBeenCalledOnce()
+  const login = apiThatAnswers(json(200, { token: 't', expires_in: 1 }))
+  await login.api.call(endpoints.login, { body: { username: 'a', password: 'b' } })
+  expect(login.onAccepted).not.toHaveBeenCalled()
+  const refused = apiThatAnswers(json(401, { message: 'no' }))
+  await errorOf(refused.api.call(endpoints.me, {}))
+  expect(refused.onAccepted).not.toHaveBeenCalled()
 })
 
 test.each([401, 403, 429])('%s with a token ends the session', async (status) => {

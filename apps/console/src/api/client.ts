@@ -15,6 +15,8 @@ export interface ApiContext {
   key: () => string | null
   /** ms since the epoch. */
   now: () => number
+  /** The server took the token. */
+  onAccepted: () => void
   /** The session is over: the server refused its token. */
   onRefused: () => void
   /** The sign-in in front of the console is over: only a page can begin it anew. */
@@ -36,7 +38,10 @@ export function createApi(context: ApiContext) {
       body: input.body === undefined ? null : JSON.stringify(input.body),
       signal: input.signal ?? null,
     })
-    if (response.ok) return response
+    if (response.ok) {
+      if (endpoint.auth !== 'none') context.onAccepted()
+      return response
+    }
     const error = await readError(response)
     if (error.status === 400) context.onBadRequest(error.message)
     if (error.code === 'sign_in') context.onSignIn()

@@ -1,22 +1,14 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { makeCookieJar } from '../../test/cookie-jar.ts'
 import { createSession, isConsolePath, type SessionHost } from './session.ts'
 
-let cookies: string[]
+let jar: ReturnType<typeof makeCookieJar>
 let stored: Map<string, string>
 let keys: number
 
 function hostAt(pathname: string, protocol = 'https:'): SessionHost {
   return {
-    // Like a browser: setting adds one cookie, reading gives those that are still there.
-    cookies: {
-      get cookie() {
-        const last = cookies.at(-1) ?? ''
-        return last.startsWith('token=;') ? '' : (last.split('; ')[0] ?? '')
-      },
-      set cookie(text: string) {
-        cookies.push(text)
-      },
-    },
+    cookies: jar.at(protocol),
     storage: {
       getItem: (key) => stored.get(key) ?? null,
       setItem: (key, value) => stored.set(key, value),
@@ -29,7 +21,7 @@ function hostAt(pathname: string, protocol = 'https:'): SessionHost {
 }
 
 beforeEach(() => {
-  cookies = []
+  jar = makeCookieJar()
   stored = new Map()
   keys = 0
 })
@@ -37,7 +29,7 @@ beforeEach(() => {
 test('the token is kept in a strict cookie until it expires', () => {
   const session = createSession(hostAt('/login'))
   session.begin('a b;c', 3600, 'admin')
-  expect(cookies).toEqual([
+  expect(jar.written).toEqual([
     'token=a%20b%3Bc; expires=Sat, 21 Nov 2026 01:00:00 GMT; path=/; SameSite=Strict; Secure',
   ])
   expect(session.token()).toBe('a b;c')
@@ -45,7 +37,7 @@ test('the token is kept in a strict cookie until it expires', () => {
 
 test('by http the cookie is not Secure, or the browser would drop it', () => {
   createSession(hostAt('/login', 'http:')).begin('t', 1, 'admin')
-  expect(cookies[0]).not.toContain('Secure')
+  expect(jar.written[0]).not.toContain('Secure')
 })
 
 test('the end forgets the token, remembers the page with its query and tells', () => {

@@ -1,3 +1,5 @@
+import { createSessionCookies } from './session-cookies.ts'
+
 const REDIRECT_KEY = 'redirect'
 const SECOND_HALF = 'session-key'
 const ENDED_KEY = 'session-ended'
@@ -27,13 +29,7 @@ export function isConsolePath(path: string): boolean {
 export function createSession(host: SessionHost) {
   const listeners = new Set<(isWanted: boolean) => void>()
   let isOver = false
-  const attributes = () => `path=/; SameSite=Strict${host.location.protocol === 'https:' ? '; Secure' : ''}`
-
-  const token = (): string | null => {
-    const pair = host.cookies.cookie.split('; ').find((part) => part.startsWith('token='))
-    const value = pair?.slice('token='.length)
-    return value ? decodeURIComponent(value) : null
-  }
+  const cookies = createSessionCookies(host)
 
   /**
    * The second half of the session's credential: cookies are shared with every port of this host, what is stored here
@@ -49,8 +45,7 @@ export function createSession(host: SessionHost) {
   /** @param expiresIn seconds. */
   const begin = (value: string, expiresIn: number, username: string): void => {
     host.storage.setItem(USER_KEY, username)
-    const expires = new Date(host.now() + expiresIn * 1000).toUTCString()
-    host.cookies.cookie = `token=${encodeURIComponent(value)}; expires=${expires}; ${attributes()}`
+    cookies.keep(value, host.now() + expiresIn * 1000)
   }
 
   /** Remembers where the person wanted to go, to open it after the next sign-in. */
@@ -79,15 +74,16 @@ export function createSession(host: SessionHost) {
   }
 
   /**
-   * Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners.
+   * Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners. Where there was
+   * no session, none has ended.
    * @param isWanted by the person, who need not be told
    */
   const end = (isWanted: boolean): void => {
-    host.cookies.cookie = `token=; expires=${new Date(0).toUTCString()}; ${attributes()}`
+    const wasOurs = cookies.drop()
     // Several refusals may come at once, the later ones while the sign-in page is on its way.
     if (isOver || host.location.pathname === LOGIN) return
     isOver = true
-    if (!isWanted) host.storage.setItem(ENDED_KEY, 'true')
+    if (!isWanted && wasOurs) host.storage.setItem(ENDED_KEY, 'true')
     if (key() !== null) host.storage.setItem(SECOND_HALF, host.makeKey())
     remember(host.location.pathname + host.location.search)
     for (const listener of listeners) listener(isWanted)
@@ -98,5 +94,18 @@ export function createSession(host: SessionHost) {
     return () => listeners.delete(listener)
   }
 
-  return { token, key, ensureKey, begin, wasSomeoneElse, takeEnded, end, remember, takeRedirect, onEnd }
+  const { token, accept } = cookies
+  return {
+    token,
+    accept,
+    key,
+    ensureKey,
+    begin,
+    wasSomeoneElse,
+    takeEnded,
+    end,
+    remember,
+    takeRedirect,
+    onEnd,
+  }
 }

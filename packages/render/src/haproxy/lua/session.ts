@@ -1,7 +1,10 @@
 import { SIGN_IN } from '@postern/contract/sign-in'
-import { TOKEN_PREFIXES } from '@postern/contract/tokens'
+import { HTTP_SESSION_COOKIE, SESSION_COOKIE, TOKEN_PREFIXES } from '@postern/contract/tokens'
 
 const { session, ticket } = TOKEN_PREFIXES
+const length = SESSION_COOKIE.length
+/** What the name of the other cookie has after that of the first. */
+const suffix = HTTP_SESSION_COOKIE.slice(length)
 
 /** The prefixes of the console's sessions and tickets, each character plain or as an escape, and of our own cookies. */
 export const SESSION_PATTERN = [session, ticket]
@@ -11,7 +14,7 @@ export const SESSION_PATTERN = [session, ticket]
 
 /**
  * The console's session and its tickets must not reach any other service, nor come from one. A cookie or parameter
- * called `token` is one when its value has their prefix. Everything else stays as it is, byte for byte.
+ * called `token`, or `token-http`, is one when its value has their prefix. Everything else stays as it is, byte for byte.
  * Needs `decode` of `SPELLINGS_LUA`.
  */
 export const SESSION_LUA = `
@@ -25,8 +28,10 @@ local function is_session(part)
   local at = skip_blanks(text, 1)
   if text:sub(at, at) == "=" then at = skip_blanks(text, at + 1) end
   if text:sub(at, at + ${SIGN_IN.cookie.length - 1}):lower() == "${SIGN_IN.cookie.toLowerCase()}" then return true end
-  if text:sub(at, at + 4) ~= "token" then return false end
-  at = skip_blanks(text, at + 5)
+  if text:sub(at, at + ${length - 1}) ~= "${SESSION_COOKIE}" then return false end
+  at = at + ${length}
+  if text:sub(at, at + ${suffix.length - 1}) == "${suffix}" then at = at + ${suffix.length} end
+  at = skip_blanks(text, at)
   if text:sub(at, at) ~= "=" then return false end
   at = skip_blanks(text, at + 1)
   if text:sub(at, at) == '"' then at = at + 1 end

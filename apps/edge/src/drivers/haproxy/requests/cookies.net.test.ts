@@ -59,6 +59,9 @@ describe("the console's session", () => {
   test.each([
     [`token=${SESSION}`, []],
     [`token=${TICKET}`, []],
+    [`token-http=${SESSION}`, []],
+    [`token-http=${SESSION}; token=${SESSION}; token-http=mine`, ['token-http=mine']],
+    [`%74oken%2dhttp = "pts%5F${SESSION.slice(4)}"; a=1`, ['a=1']],
     [`a=1; token=${SESSION}; b="x=y"`, ['a=1; b="x=y"']],
     [`a=1;token=${SESSION};b=2`, ['a=1;b=2']],
     [`token=${SESSION}; token=${SESSION};a=1`, ['a=1']],
@@ -115,6 +118,7 @@ describe('what an application calls token', () => {
     // Express
     'Cookie: token=eyJhbGciOiJIUzI1NiJ9.eyJpZCI6MX0.k; connect.sid=s%3AqzH.t7%2B; theme=',
     'Cookie: token = "a b" ;; ;  x=1,2; a=$Path;',
+    `Cookie: token-https=${SESSION}; tokenhttp=${SESSION}; token-=${SESSION}`,
     `Cookie: mytoken=${SESSION}; x=${SESSION}; sort=pts_desc`,
     'Cookie: token=pt_1; token=PTS_1; token=xpts_1; token; token=',
     'Cookie: ;',
@@ -156,11 +160,14 @@ describe('Set-Cookie', () => {
     ` token =${TICKET}; DOMAIN=x`,
     `token="${SESSION}"`,
     'token=pts%5F1',
+    `token-http=${SESSION}; Domain=example.com`,
+    ` token-http =${SESSION}`,
   ]
   const own = [
     'session=1; Path=/; HttpOnly; Expires=Wed, 21 Oct 2026 07:28:00 GMT',
     'token=eyJhbGciOiJIUzI1NiJ9.e30.k; Domain=example.com',
     'token=',
+    'token-http=1',
     'Token=2',
     'x=pts_desc',
   ]

@@ -1,0 +1,97 @@
+import { beforeEach, expect, test } from 'vitest'
+import { makeCookieJar } from '../../test/cookie-jar.ts'
+import { createSession, type SessionHost } from './session.ts'
+
+const [HTTP, HTTPS] = ['pts_of-the-http-way', 'pts_of-the-https-way']
+const LATER = 3600
+
+let jar: ReturnType<typeof makeCookieJar>
+let stores: Map<string, Map<string, string>>
+
+beforeEach(() => {
+  jar = makeCookieJar()
+  stores = new Map()
+})
+
+/** A page that is opened in this browser by one of the two ways. */
+function openAt(protocol: 'http:' | 'https:') {
+  const stored = stores.get(protocol) ?? new Map<string, string>()
+  stores.set(protocol, stored)
+  const host: SessionHost = {
+    cookies: jar.at(protocol),
+    storage: {
+      getItem: (key) => stored.get(key) ?? null,
+      setItem: (key, value) => stored.set(key, value),
+      removeItem: (key) => stored.delete(key),
+    },
+    location: { protocol, pathname: '/nodes', search: '' },
+    now: () => Date.UTC(2026, 10, 21),
+    makeKey: () => 'key',
+  }
+  return createSession(host)
+}
+
+const tokens = () => [openAt('http:').token(), openAt('https:').token()]
+
+/** The server refuses what it finds, as it does with a session that has another key. */
+function arrive(protocol: 'http:' | 'https:'): void {
+  const session = openAt(protocol)
+  if (session.token() !== null) session.end(false)
+  expect(session.takeEnded()).toBe(false)
+}
+
+function signIn(protocol: 'http:' | 'https:'): void {
+  arrive(protocol)
+  openAt(protocol).begin(protocol === 'http:' ? HTTP : HTTPS, LATER, 'admin')
+}
+
+test.each([
+  ['http', ['http:', 'https:']],
+  ['https', ['https:', 'http:']],
+] as const)('by %s first, each way has its session, and ends no other', (_, [first, second]) => {
+  signIn(first)
+  signIn(second)
+  expect(tokens()).toEqual([HTTP, HTTPS])
+  openAt(second).end(true)
+  expect(tokens()).toEqual(first === 'http:' ? [HTTP, null] : [null, HTTPS])
+  signIn(second)
+  const refused = openAt(first)
+  refused.end(false)
+  expect(refused.takeEnded()).toBe(true)
+  expect(tokens()).toEqual(first === 'http:' ? [null, HTTPS] : [HTTP, null])
+  signIn(first)
+  expect(tokens()).toEqual([HTTP, HTTPS])
+  openAt('https:').end(true)
+  openAt('http:').end(true)
+  expect(tokens()).toEqual([null, null])
+  expect(jar.names()).toEqual([])
+})
+
+test('one way alone needs only the cookie of the specification', () => {
+  signIn('http:')
+  expect(jar.names()).toEqual(['token'])
+  openAt('http:').end(true)
+  signIn('https:')
+  expect(jar.names()).toEqual(['token'])
+})
+
+test('a session that a client set is ours once the server took it, and ends like any other', () => {
+  jar.at('http:').cookie = `token=${HTTP}`
+  const session = openAt('http:')
+  expect(session.token()).toBe(HTTP)
+  session.accept()
+  session.end(false)
+  expect(jar.names()).toEqual([])
+  expect(session.takeEnded()).toBe(true)
+})
+
+test('what another program sets is no session of ours, nor is what is none removed later', () => {
+  signIn('http:')
+  jar.at('http:').cookie = 'token=pts_planted-by-another'
+  jar.at('http:').cookie = 'token-http=pts_planted-as-well'
+  expect(openAt('http:').token()).toBeNull()
+  jar.at('http:').cookie = "token=an-application's"
+  signIn('http:')
+  expect(openAt('http:').token()).toBe(HTTP)
+  expect(jar.names()).toEqual(['token'])
+})

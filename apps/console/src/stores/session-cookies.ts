@@ -1,0 +1,83 @@
+import { HTTP_SESSION_COOKIE, SESSION_COOKIE, TOKEN_PREFIXES } from '@postern/contract/tokens'
+
+const MARK = 'session-mark'
+/** How long another session is kept that makes room, in ms: the server ends every one before. */
+const KEPT = 30 * 24 * 3600 * 1000
+
+/** What of the browser the cookies need. */
+export interface CookieHost {
+  cookies: { cookie: string }
+  storage: Pick<Storage, 'getItem' | 'setItem'>
+  location: { protocol: string }
+  now: () => number
+}
+
+/** Enough of a token to know it again. */
+const markOf = (token: string) => token.slice(-8)
+
+/**
+ * The cookies of the console's sessions. The console may be open at the same host by https and by http: cookies are
+ * shared between the two, what is stored is not. So each keeps a mark of its own session, uses no other and removes no
+ * other. Where both have one, that of https is in `token` and that of http in `token-http`.
+ */
+export function createSessionCookies(host: CookieHost) {
+  const isHttps = host.location.protocol === 'https:'
+
+  const write = (name: string, value: string, expires: number, isSecure = isHttps) => {
+    const attributes = `expires=${new Date(expires).toUTCString()}; path=/; SameSite=Strict`
+    host.cookies.cookie = `${name}=${encodeURIComponent(value)}; ${attributes}${isSecure ? '; Secure' : ''}`
+  }
+
+  const read = (name: string): string | null => {
+    const pair = host.cookies.cookie.split('; ').find((part) => part.startsWith(`${name}=`))
+    const value = pair?.slice(name.length + 1)
+    return value ? decodeURIComponent(value) : null
+  }
+
+  /** Null where no session was ever known, and empty where none is. */
+  const mark = (): string | null => host.storage.getItem(MARK)
+  const isOthers = (value: string) => value.startsWith(TOKEN_PREFIXES.session) && markOf(value) !== mark()
+
+  /** Where no session was ever known, a client may have set the cookie itself. */
+  const token = (): string | null => {
+    const first = read(SESSION_COOKIE)
+    if (mark() === null) return first
+    return [first, read(HTTP_SESSION_COOKIE)].find((value) => value && markOf(value) === mark()) ?? null
+  }
+
+  /** The server took the token, so it is this origin's, whoever set it. */
+  const accept = (): void => {
+    const value = token()
+    if (value !== null && mark() === null) host.storage.setItem(MARK, markOf(value))
+  }
+
+  /** @param expires ms since the epoch. */
+  const keep = (value: string, expires: number): void => {
+    const found = read(SESSION_COOKIE)
+    const others = found !== null && isOthers(found) ? found : null
+    host.storage.setItem(MARK, markOf(value))
+    if (isHttps) {
+      if (others !== null && read(HTTP_SESSION_COOKIE) === null)
+        write(HTTP_SESSION_COOKIE, others, host.now() + KEPT, false)
+      write(SESSION_COOKIE, value, expires)
+      return
+    }
+    write(HTTP_SESSION_COOKIE, '', 0)
+    if (others === null) write(SESSION_COOKIE, value, expires)
+    // Browsers protect a cookie that came by https, and may not even show it here.
+    if (read(SESSION_COOKIE) !== value) write(HTTP_SESSION_COOKIE, value, expires)
+  }
+
+  /** @returns whether there was a session of this origin. */
+  const drop = (): boolean => {
+    const wasOurs = mark() !== null
+    for (const name of [SESSION_COOKIE, HTTP_SESSION_COOKIE]) {
+      const value = read(name)
+      if (value !== null && !isOthers(value)) write(name, '', 0)
+    }
+    host.storage.setItem(MARK, '')
+    return wasOurs
+  }
+
+  return { token, accept, keep, drop }
+}
