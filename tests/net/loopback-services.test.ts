@@ -3,10 +3,13 @@ import { fileURLToPath } from 'node:url'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
 import type { HttpService, TcpService } from '@postern/contract/services'
 import { type Agent, agentOn } from '@postern/testkit/agent'
+import { callApi } from '@postern/testkit/api'
+import { edgeToken } from '@postern/testkit/edge-client'
 import type { Running } from '@postern/testkit/exec'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { rotateAll } from '@postern/testkit/rotate-all'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -177,6 +180,33 @@ test('a service that is disabled closes its port on the node', async () => {
   await api.setEnabled(service, false)
   await until('the port to close', async () => (await ask(lab.server, node.address, 9001)) === 'silence')
 })
+
+test('after rotate-key --all the agent comes back by itself, to another key and under the next root', async () => {
+  const { api, paths } = installation
+  const stateFor = async (token: string) =>
+    (await callApi(paths.serverSocket, token, 'POST', '/api/edge/state', { known: {} })).status
+  const rootOf = async () =>
+    ((await api.call('GET', '/api/config')).json as { caFingerprint: string }).caFingerprint
+  const showKeys = () =>
+    Promise.all(
+      ['public-key', 'preshared-keys'].map((what) =>
+        lab.server.must('wg', 'show', installation.interface, what),
+      ),
+    )
+  const token = edgeToken(paths)
+  expect(await stateFor(token)).toBe(200)
+  expect(await statusOf('web.example.com')).toBe(200)
+  const [root, [ownKey, sharedKeys]] = [await rootOf(), await showKeys()]
+  await rotateAll(lab.server, installation)
+  await until('the next keys', async () => {
+    const [own, shared] = await showKeys()
+    return own !== ownKey && shared !== sharedKeys
+  })
+  await until('the agent', async () => (await statusOf('web.example.com')) === 200, { timeoutMs: 120_000 })
+  expect(await rootOf()).not.toBe(root)
+  expect(await stateFor(token)).toBe(401)
+  expect(await stateFor(edgeToken(paths))).toBe(200)
+}, 300_000)
 
 test('a killed agent leaves the traffic alone, and disconnecting leaves nothing', async () => {
   expect(await lab.site.must('nft', 'list', 'tables')).toContain('postern_services_')

@@ -4,6 +4,7 @@ import type { HttpService } from '@postern/contract/services'
 import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { rotateAll } from '@postern/testkit/rotate-all'
 import { until } from '@postern/testkit/until'
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
 import { type Browser, chromium, type Page } from 'playwright'
@@ -332,4 +333,17 @@ test('who has signed in goes on while server and edge are away', async () => {
   await page.goto(`${SITE}/again`)
   expect((await seen(page)).url).toBe('/again')
   for (const each of [page, stranger]) await each.context().close()
+}, 180_000)
+
+test('after rotate-key --all a session of before opens nothing, and the visitor signs in again', async () => {
+  const page = await newVisitor()
+  await signIn(page, '/before')
+  await page.waitForURL(`${SITE}/before`)
+  expect(await ask('/', page)).toBe(200)
+  await rotateAll(lab.server, installation)
+  await until('the next keys', async () => (await ask('/', page)) === 401)
+  const next = await newVisitor()
+  await signIn(next, '/after')
+  await next.waitForURL(`${SITE}/after`)
+  for (const each of [page, next]) await each.context().close()
 }, 180_000)
