@@ -6,7 +6,7 @@ import type { NodeTargets } from '@postern/contract/agent'
 import { listListeners } from '../tunnel/listeners.ts'
 
 const LOOK_EVERY = 1000
-/** Of a list of sockets: those that listen come first. */
+/** The longest list of sockets that is read: those that listen come first. */
 const HEAD_BYTES = 256 * 1024
 
 export interface SurroundingsOptions {
