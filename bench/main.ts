@@ -5,19 +5,28 @@ import { messageOf } from '@postern/host/errors'
 import { UsageError } from '@postern/host/flags'
 import { CommandError, runCommand } from '../scripts/lib/command.ts'
 import { judge, Limits, type Report, renderTable } from './figures.ts'
+import { measureAttacks } from './groups/attacks.ts'
 import { measureAll } from './run.ts'
 import { LONG, SHORT } from './sizes.ts'
 
-/** `npm run bench [-- --short] [-- --out=DIR]`: exit code 1 when a ratio is over its limit. */
+/**
+ * `npm run bench [-- --short] [-- --out=DIR]`, or `-- --attacks` for what attacks do to others: exit code 1 when a ratio
+ * is over its limit.
+ */
 async function bench(args: readonly string[]): Promise<number> {
   const values = readOptions(args)
   if (process.getuid?.() !== 0) throw new CommandError('the bench makes network namespaces: run it as root')
-  const limits = Limits.parse(JSON.parse(readFileSync(here('limits.json'), 'utf8')))
-  const measured = await measureAll(values.short ? SHORT : LONG, say)
+  const limits = Limits.parse(
+    JSON.parse(readFileSync(here(values.attacks ? 'attack-limits.json' : 'limits.json'), 'utf8')),
+  )
+  const measured = values.attacks
+    ? await measureAttacks(say)
+    : await measureAll(values.short ? SHORT : LONG, say)
   const figures = judge(measured, limits)
   const report: Report = { at: new Date().toISOString(), short: values.short, figures }
   mkdirSync(values.out, { recursive: true })
-  const file = `${values.out}/${values.short ? 'short' : 'long'}.json`
+  const run = values.short ? 'short' : 'long'
+  const file = `${values.out}/${values.attacks ? 'attacks' : run}.json`
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
   say(`\n${renderTable(figures)}\n\nwritten to ${file}`)
   return figures.some(({ verdict }) => verdict === 'slow') ? 1 : 0
@@ -27,7 +36,8 @@ function readOptions(args: readonly string[]) {
   const short = { type: 'boolean', default: false } as const
   const out = { type: 'string', default: here('results') } as const
   try {
-    return parseArgs({ args: [...args], options: { short, out } }).values
+    const options = { short, attacks: short, out }
+    return parseArgs({ args: [...args], options }).values
   } catch (error) {
     throw new UsageError(messageOf(error))
   }

@@ -1,7 +1,15 @@
+import {
+  APP,
+  type BudgetLab,
+  CLOSED,
+  IPV4,
+  NETWORK,
+  SLOW,
+  startBudgetLab,
+} from '@postern/testkit/lab/budgets'
 import type { Http2Crowd } from '@postern/testkit/programs/http2-crowd'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { APP, type BudgetLab, CLOSED, IPV4, NETWORK, SLOW, startBudgetLab } from './budget-lab.ts'
 
 let budgets: BudgetLab
 

@@ -1,7 +1,7 @@
+import { type BudgetLab, IPV4, NETWORK, startBudgetLab } from '@postern/testkit/lab/budgets'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type BudgetLab, IPV4, NETWORK, startBudgetLab } from './budget-lab.ts'
 
 let budgets: BudgetLab
 

@@ -4,8 +4,9 @@ import { encode, type Field, FLAG, frame, PREFACE, statusOf, TYPE, takeFrame } f
 
 /**
  * A visitor that holds as many requests as it can: opens connections of HTTP/2 from its addresses in turn, asks the same
- * on each stream, and reads no more of an answer than its window. Prints `asked` when all are sent, and once a second
- * how many requests got which status, and how many connections were closed. Ends after a minute.
+ * on each stream, and reads no more of an answer than its window. With `repeats` it asks anew after each answer. Prints
+ * `asked` when all are sent, and once a second how many requests got which status, and how many connections were closed.
+ * Ends after a minute and a half.
  * Usage: node http2-crowd.ts JSON
  */
 export interface Http2Crowd {
@@ -21,10 +22,12 @@ export interface Http2Crowd {
   body?: { length: number; first: string; type?: string }
   /** The window of each stream, in bytes. */
   window?: number
+  repeats?: boolean
 }
 
 // The test that starts it writes exactly this.
 const crowd = JSON.parse(process.argv[2] ?? '') as Http2Crowd
+const WINDOW_UPDATE = 8
 const counts: Record<string, number> = {}
 const count = (key: string) => {
   counts[key] = (counts[key] ?? 0) + 1
@@ -35,6 +38,13 @@ function settings(window: number): string {
   bytes.writeUInt16BE(4, 0)
   bytes.writeUInt32BE(window, 2)
   return bytes.toString('latin1')
+}
+
+/** More of the connection's window than one answer of the edge takes: only answers that are read are asked for again. */
+function room(): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(16_384)
+  return frame(WINDOW_UPDATE, 0, 0, bytes.toString('latin1'))
 }
 
 function head(): Field[] {
@@ -70,6 +80,7 @@ function open(from: string): Promise<void> {
       count('closed')
       resolve()
     })
+    let stream = 2 * crowd.streams - 1
     socket.on('secureConnect', () => {
       const streams = Array.from({ length: crowd.streams }, (_, index) => ask(1 + 2 * index)).flat()
       const first = frame(TYPE.settings, 0, 0, settings(crowd.window ?? 65_535))
@@ -81,10 +92,16 @@ function open(from: string): Promise<void> {
         rest = next.rest
         if (next.type === TYPE.headers) count(String(statusOf(next.payload)))
         if (next.type === TYPE.reset) count('reset')
+        const isEnd = next.type === TYPE.reset || (isAnswer(next.type) && (next.flags & FLAG.endStream) !== 0)
+        if (!crowd.repeats || !isEnd || socket.destroyed) continue
+        stream += 2
+        socket.write(Buffer.concat([room(), ...ask(stream)]))
       }
     })
   })
 }
+
+const isAnswer = (type: number) => type === TYPE.headers || type === TYPE.data
 
 const opening = Array.from({ length: crowd.connections }, (_, index) =>
   open(crowd.from[index % crowd.from.length] ?? ''),
@@ -92,4 +109,4 @@ const opening = Array.from({ length: crowd.connections }, (_, index) =>
 await Promise.all(opening)
 console.log('asked')
 setInterval(() => console.log(JSON.stringify(counts)), 1000)
-setTimeout(() => process.exit(0), 60_000)
+setTimeout(() => process.exit(0), 90_000)

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Node } from '@postern/contract/nodes'
-import type { Running } from '@postern/testkit/exec'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
-import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
-import type { Http2Crowd } from '@postern/testkit/programs/http2-crowd'
-import { until } from '@postern/testkit/until'
-import { openSocket, visit } from '@postern/testkit/visitor'
-import { expect } from 'vitest'
+import type { Running } from '../exec.ts'
+import { type Installation, startInstallation } from '../installation.ts'
+import type { Http2Crowd } from '../programs/http2-crowd.ts'
+import { until } from '../until.ts'
+import { openSocket } from '../visitor.ts'
+import { type Host, type Lab, startLab } from './network.ts'
+import { startEcho, startListening } from './upstreams.ts'
 
-const program = (name: string) =>
-  fileURLToPath(new URL(`../../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
+const program = (name: string) => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url))
 const [ECHO, WAITING] = [8080, 8081]
 export const [APP, SLOW, CLOSED] = ['app.example.com', 'slow.example.com', 'closed.example.com']
 
@@ -19,14 +17,17 @@ export const [APP, SLOW, CLOSED] = ['app.example.com', 'slow.example.com', 'clos
 export const IPV4 = ['198.51.100.7']
 export const NETWORK = Array.from({ length: 100 }, (_, index) => `2001:db8:bad:${index.toString(16)}::1`)
 
+/** A visitor's page, form and WebSocket, and signing in to the console. */
+export type Served = 'page' | 'form' | 'socket' | 'sign-in'
+
 /** An installation with a service that answers, one that never does, and hosts of visitors. */
 export interface BudgetLab {
   lab: Lab
   installation: Installation
   /** An attack from the visitor's host, by its own addresses. */
   attack(crowd: Omit<Http2Crowd, 'server' | 'host'> & { host?: string }): Running
-  /** What another visitor does meanwhile: each works, or this fails. */
-  othersAreServed(): Promise<void>
+  /** @returns what each thing that another visitor does meanwhile takes, in ms. @throws Error when one fails */
+  othersAreServed(): Promise<Record<Served, number>>
   /** A browser's page with a hundred files: all of them arrive. */
   hundredArrive(): Promise<void>
   /** Of HAProxy, in kB. */
@@ -71,7 +72,7 @@ export async function startBudgetLab(): Promise<BudgetLab> {
       const from = [lab.site.address]
       const page = begin(lab.site, { from, host: APP, connections: 1, streams: 100, path: '/' })
       await until('a hundred answers', () => /\{"(\d+)":100\}/.test(page.output()))
-      expect(page.output()).toContain('{"200":100}')
+      if (!page.output().includes('{"200":100}')) throw new Error(`not all arrived: ${page.output()}`)
       await page.stop()
     },
     othersAreServed: () => visitAll(lab, log('socket')),
@@ -93,25 +94,33 @@ async function makeAttackers({ visitor, server }: Lab): Promise<void> {
   await server.must('ip', '-6', 'route', 'add', '2001:db8:bad::/48', 'via', '2001:db8::100')
 }
 
-/** A visitor from an address of its own: GET, POST, a WebSocket, and signing in to the console. */
-async function visitAll(lab: Lab, logFile: string): Promise<void> {
-  const visitor = lab.site
-  const socket = openSocket(visitor, APP, logFile)
+/** A visitor from an address of its own. */
+async function visitAll(lab: Lab, logFile: string): Promise<Record<Served, number>> {
+  const start = performance.now()
+  const socket = openSocket(lab.site, APP, logFile)
   const url = `https://${APP}/`
-  const wait = ['-m', '8']
-  expect((await visit(visitor, url, { args: wait })).status).toBe(200)
-  expect((await visit(visitor, url, { args: [...wait, '-d', 'x'.repeat(100)] })).status).toBe(200)
-  const login = [
-    '-H',
-    'content-type: application/json',
-    '-d',
-    '{"username":"admin","password":"lab-password-1"}',
-  ]
-  const signIn = await visit(visitor, `https://${lab.server.address}/api/auth/login`, {
-    args: [...wait, ...login],
-  })
-  expect(signIn.status).toBe(200)
+  const login = '{"username":"admin","password":"lab-password-1"}'
+  const page = await timeOf(lab, url, [])
+  const form = await timeOf(lab, url, ['-d', 'x'.repeat(100)])
+  const json = ['-H', 'content-type: application/json', '-d', login]
+  const signIn = await timeOf(lab, `https://${lab.server.address}/api/auth/login`, json)
   await until('an echo', () => socket.output().includes('echo 5'))
-  expect(socket.output()).not.toContain('closed')
+  const took = performance.now() - start
+  const isClosed = socket.output().includes('closed')
   await socket.stop()
+  if (isClosed) throw new Error('the WebSocket was closed')
+  return { page, form, socket: took - page - form - signIn, 'sign-in': signIn }
+}
+
+/** In ms, from the connection to the end of the answer. @throws Error unless it is 200 */
+async function timeOf({ site, server }: Lab, url: string, args: string[]): Promise<number> {
+  const { hostname } = new URL(url)
+  const common = ['-sk', '-m', '8', '-o', '/dev/null', '-w', '%{http_code} %{time_total}']
+  const output = await site.must(
+    'curl',
+    ...[...common, '--http1.1', '--resolve', `${hostname}:443:${server.address}`, ...args, url],
+  )
+  const [status, seconds] = output.split(' ')
+  if (status !== '200') throw new Error(`${url} answered ${status}`)
+  return Number(seconds) * 1000
 }
