@@ -165,7 +165,7 @@ test('a second agent that has the route of the tunnel is a problem of the node, 
   }
   const service = await installation.api.publishPort(node.id, { name: 'look', backendPort: 8079 })
   const program = await look()
-  await untilProblem('has the route to 10.64.0.0/16')
+  await untilProblem('has taken the route to 10.64.0.0/16')
   await lab.site.must('ip', 'route', 'del', 'blackhole', '10.64.0.0/16')
   await program.stop()
   await untilProblem('')

@@ -47,8 +47,8 @@ export const BYPASS_MESSAGES: Readonly<Record<BypassFault, string>> = {
   expression: 'is not a valid regular expression',
   start: "must start with '/' or '^'",
   complex:
-    'is not a valid regular expression here: it repeats a group, has an empty alternative or more than 62 parts',
-  many: 'is one too many: 50 paths are allowed, and each alternative is one',
+    'is not a valid regular expression here: it repeats a group, has an empty alternative, or has more than 62 parts',
+  many: 'is one too many: 50 paths are allowed, and each alternative counts as one',
 }
 
 /** Words for a value that is not there. Given as plain text they would answer for every check of the schema. */

@@ -23,16 +23,19 @@ export function createReportSender({ send, now, log }: ReporterOptions) {
   let held = NOTHING
   let notBefore = 0
   let isSending = false
+  let connections = 0
   let failure = ''
 
   async function deliver(report: AgentReport, text: string): Promise<void> {
-    const before = held
-    held = text
+    const connection = connections
     try {
       await send(report)
+      // The server may have forgotten it since.
+      held = connection === connections ? text : NOTHING
       failure = ''
     } catch (error) {
-      if (held === text) held = before
+      // It may have arrived all the same.
+      held = ''
       notBefore = now() + RETRY_AFTER
       if (messageOf(error) !== failure) log(`report: ${messageOf(error)}`)
       failure = messageOf(error)
@@ -51,6 +54,7 @@ export function createReportSender({ send, now, log }: ReporterOptions) {
     },
     /** The server forgets with each new connection. */
     sendAgain(): void {
+      connections++
       held = NOTHING
       notBefore = 0
     },

@@ -110,7 +110,7 @@ function useConfirmRenaming() {
 
 function moving(services: number): string {
   const along = 'its certificate settings, sign-in and record'
-  if (services === 0) return `No service uses it; ${along} move along.`
+  if (services === 0) return `No service uses it; ${along} move with it.`
   return `${services === 1 ? '1 service moves' : `${services} services move`} with it, and so do ${along}.`
 }
 

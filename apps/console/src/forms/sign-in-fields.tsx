@@ -137,7 +137,7 @@ function BypassHint() {
       <a href={serverUrls.signIn()} target="_blank" rel="noreferrer">
         regular expression
       </a>
-      , of which each alternative begins where the path does.
+      . Every alternative must match from the start of the path.
     </>
   )
 }

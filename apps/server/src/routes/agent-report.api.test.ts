@@ -18,7 +18,7 @@ afterAll(() => server.close())
 const NOTHING: AgentReport = { takenPorts: [], takenRoutes: [], beyond: NOTHING_BEYOND }
 const TAKEN = { proto: 'tcp', port: 9001, place: 'tunnel', user: 65534, owner: 0 } as const
 const WORDS =
-  "On this node a program of user 65534 also listens on TCP port 9001, at the tunnel's address. Visitors stay with the program of root"
+  "A program of user 65534 on this node also listens on TCP port 9001, at the tunnel's address. Visitors still reach the program of root"
 
 async function createNode(name: string): Promise<{ id: number; token: string }> {
   return (await client.post('/api/nodes', { name })).json()
@@ -45,8 +45,8 @@ test('what an agent reports is a problem of its own node, and of no other, until
   expect(await listAttention()).toMatchObject(
     [
       WORDS,
-      'Another program on this node, such as a second agent, has the route to 10.64.0.0/16. The tunnel of this agent may carry nothing',
-      'The policy of this node leaves out: forwarding to 192.168.7.0/24, 198.18.0.0/15 in the tunnel, all its traffic through the server, its DNS servers. Run postern status on the node to see how to allow it',
+      "Another program on this node, such as a second agent, has taken the route to 10.64.0.0/16, so this agent's tunnel may carry no traffic",
+      "This node's policy does not allow: forwarding to 192.168.7.0/24, 198.18.0.0/15 in the tunnel, all its traffic through the server, its DNS servers. Run postern status on the node to see how to allow it",
     ].map((problem) => ({ kind: 'node', tone: 'warn', name: 'site', nodeId: node.id, problem })),
   )
   expect(await report(node, NOTHING)).toBe(200)

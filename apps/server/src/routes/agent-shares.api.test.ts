@@ -181,7 +181,7 @@ describe('a port that was freed', () => {
     await raise({ agentMaxPorts: 100 })
     const set = many(30, port)
     expect(wordsOf((await publish(set)).at(-1))).toEqual([
-      'port All tcp ports that are free belonged to other nodes within the last day: delete a service, or widen POSTERN_PORT_RANGE',
+      'port Every free TCP port belonged to another node within the last day: delete a service, or widen POSTERN_PORT_RANGE',
     ])
     // A person has it at once, an agent a day later.
     await client.post(`/api/services/${node.id}/tcp`, { name: 'of a person', backendPort: 1 })

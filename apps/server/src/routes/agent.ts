@@ -31,8 +31,9 @@ export function agentRoutes(app: FastifyInstance): void {
     enter(sockets, caller.nodeId, socket, () => context.agentReports.forget(caller.nodeId))
     context.agentReports.forget(caller.nodeId)
     const stop = context.bus.listen((hint) => {
-      // Whoever had the token may have sent what this agent publishes: it publishes again when it is back.
-      if (hint.kind === 'withdrawn' && hint.nodeId === caller.nodeId) socket.close(1012, 'publish again')
+      // Whoever had that token may have changed what this agent publishes: it publishes again when it is back.
+      if (hint.kind === 'token-ended' && hint.nodeId === caller.nodeId && hint.tokenId !== caller.tokenId)
+        socket.close(1012, 'publish again')
       if (hint.kind !== 'changed' || !hint.touched.nodes?.includes(caller.nodeId)) return
       sendFrame(socket, CHANGED)
     })

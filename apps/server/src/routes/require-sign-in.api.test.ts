@@ -175,7 +175,7 @@ describe('a service', () => {
     [`^/${'a'.repeat(300)}`, /^Line 1 is not a valid regular expression here/],
     [
       Array(51).fill('/x').join('\n'),
-      'Line 51 is one too many: 50 paths are allowed, and each alternative is one',
+      'Line 51 is one too many: 50 paths are allowed, and each alternative counts as one',
     ],
   ])('refuses the lines %j', async (skipAuthRoutes, message) => {
     const { domain } = await makeDomain()

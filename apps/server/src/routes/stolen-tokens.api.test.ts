@@ -86,6 +86,17 @@ describe('what a token published', () => {
     expect(await names()).toEqual(['a', 'b'])
   })
 
+  it('is asked for again of the others, also when the token published nothing instead', async () => {
+    const ended: number[] = []
+    server.context.bus.listen((hint) => void (hint.kind === 'token-ended' && ended.push(hint.nodeId)))
+    await publish(node.token, 'docker', [web('own')])
+    await publish(copied.token, 'docker', [])
+    await revoke('?forgetKey=true')
+    expect([await names(), ended]).toEqual([[], [node.id]])
+    await publish(node.token, 'docker', [web('own')])
+    expect(await names()).toEqual(['own'])
+  })
+
   it('is not published any more when the token ended while its domains were looked up', async () => {
     resolve = async () => {
       await revoke('?forgetKey=true')

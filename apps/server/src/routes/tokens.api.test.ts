@@ -306,16 +306,18 @@ describe("the agent's socket", () => {
   const ended = (seen: { closed: string }, timeoutMs = 10_000) =>
     until('the end', () => seen.closed || undefined, { timeoutMs })
 
-  it('ends with its token, and no other with it', async () => {
+  it('ends with its token; one with another token comes back and says anew what it publishes', async () => {
     const node = await createNode('site')
     const [a, b] = [await create(node, { name: 'a' }), await create(node, { name: 'b' })]
-    const [first, second, kept] = [await connect(a.token), await connect(b.token), await connect(node.token)]
+    const [first, other] = [await connect(a.token), await connect(node.token)]
     await client.patch(`${pats(node)}/${a.id}/revoke`)
     expect(await ended(first.seen)).toBe('the access token was revoked')
+    expect(await ended(other.seen)).toBe('publish again')
+    const [second, kept] = [await connect(b.token), await connect((await createNode('other')).token)]
     await client.delete(`${pats(node)}/${b.id}`)
     expect(await ended(second.seen)).toBe('the access token was deleted')
-    await client.patch(`/api/nodes/${node.id}`, { name: 'renamed' })
-    await until('a hint for the one that is left', () => kept.seen.hints > 1)
+    await client.patch(`/api/nodes/${node.id + 1}`, { name: 'renamed' })
+    await until('a hint for the node whose tokens stay', () => kept.seen.hints > 1)
     expect(kept.seen.closed).toBe('')
     kept.socket.close()
   })

@@ -40,7 +40,7 @@ export function createAgentReports({ bus, clock }: { bus: LiveBus; clock(): numb
 }
 
 function describe({ takenPorts, takenRoutes, beyond }: AgentReport): string[] {
-  const routes = `Another program on this node, such as a second agent, has the route to ${takenRoutes.join(', ')}. The tunnel of this agent may carry nothing`
+  const routes = `Another program on this node, such as a second agent, has taken the route to ${takenRoutes.join(', ')}, so this agent's tunnel may carry no traffic`
   return [
     ...takenPorts.map(describePort),
     ...(takenRoutes.length > 0 ? [routes] : []),
@@ -51,8 +51,8 @@ function describe({ takenPorts, takenRoutes, beyond }: AgentReport): string[] {
 function describePort({ proto, port, place, user, owner }: TakenPort): string {
   const where = place === 'tunnel' ? "at the tunnel's address" : 'on 127.0.0.1'
   return (
-    `On this node a program of ${userOf(user)} also listens on ${proto.toUpperCase()} port ${port}, ${where}. ` +
-    `Visitors stay with the program of ${userOf(owner)}`
+    `A program of ${userOf(user)} on this node also listens on ${proto.toUpperCase()} port ${port}, ${where}. ` +
+    `Visitors still reach the program of ${userOf(owner)}`
   )
 }
 
@@ -67,5 +67,5 @@ function describeBeyond({ gateway, tunnel, allTraffic, dns }: Beyond): string[] 
   ]
   if (wanted.length === 0) return []
   const all = wanted.join(', ')
-  return [`The policy of this node leaves out: ${all}. Run postern status on the node to see how to allow it`]
+  return [`This node's policy does not allow: ${all}. Run postern status on the node to see how to allow it`]
 }

@@ -142,10 +142,10 @@ async function endToken<T>(
     gone.push(...withdrawn.services.map((service) => service.id))
     return { value: await work(tx, pat), touched: { nodes: [nodeId], ...withdrawn }, name: pat.name }
   })
-  if (gone.length > 0) {
-    await context.counts.remove(gone)
-    context.bus.emit({ kind: 'withdrawn', nodeId })
-  }
+  if (gone.length > 0) await context.counts.remove(gone)
+  // Agents of the node that are still connected say anew what they see and publish.
+  context.agentReports.forget(nodeId)
+  context.bus.emit({ kind: 'token-ended', nodeId, tokenId: id })
   return value
 }
 

@@ -133,7 +133,7 @@ function isWithoutPort(form: ServiceForm): form is TcpServiceForm {
 
 /** A person would get one of them, so it is not that all are taken. */
 function allPortsKept({ proto }: TcpServiceForm): FieldError {
-  const message = `All ${proto} ports that are free belonged to other nodes within the last day: delete a service, or widen POSTERN_PORT_RANGE`
+  const message = `Every free ${proto.toUpperCase()} port belonged to another node within the last day: delete a service, or widen POSTERN_PORT_RANGE`
   return { field: 'port', message }
 }
 

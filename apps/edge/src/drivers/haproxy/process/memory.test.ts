@@ -15,12 +15,12 @@ async function askedAt(held: readonly number[], pid = (_second: number) => 1): P
 
 const times = (count: number, held: number) => Array<number>(count).fill(held)
 
-test('is asked for once half of it was left, and not again', async () => {
-  expect(await askedAt([5, 400, 300, 201, 200, ...times(30, 200)])).toEqual([4])
+test('is asked for once half of it was left and no more goes, and not again', async () => {
+  expect(await askedAt([5, 400, 300, 201, 200, 150, 90, ...times(30, 90)])).toEqual([7])
 })
 
 test('is asked again when what was left then went, too, after a pause', async () => {
-  expect(await askedAt([5, 400, 200, ...times(20, 5)])).toEqual([2, 12])
+  expect(await askedAt([5, 400, 200, 200, ...times(20, 5)])).toEqual([3, 13])
 })
 
 test('is not asked for while visitors come and go as ever', async () => {

@@ -8,12 +8,12 @@ export interface MemoryKeeper {
 }
 
 /** HAProxy stops for some milliseconds while it looks through its memory. */
-const PAUSE = 10_000
-/** Less than this is not worth it, in MB. */
-const LEAST = 3
+const PAUSE_MS = 10_000
+/** Less than this is not worth it. */
+const LEAST_MB = 3
 
 /**
- * Once visitors hold at most half of what they held, HAProxy is asked for what its allocator keeps: by itself it would
+ * Once visitors hold at most half of what they held, and no less than at the look before, HAProxy is asked for what its allocator keeps: by itself it would
  * keep it until it ends.
  * @param clock in ms
  */
@@ -22,12 +22,16 @@ export function createMemoryKeeper(
   clock: () => number = Date.now,
 ): MemoryKeeper {
   let most = { pid: 0, held: 0 }
+  let last = 0
   let next = 0
   return {
     async look({ pid, held }) {
       if (pid !== most.pid || held > most.held) most = { pid, held }
-      if (most.held - held < LEAST || 2 * held > most.held || clock() < next) return
-      next = clock() + PAUSE
+      // While visitors still leave, there will be more to give back.
+      const isFalling = held < last
+      last = held
+      if (isFalling || most.held - held < LEAST_MB || 2 * held > most.held || clock() < next) return
+      next = clock() + PAUSE_MS
       most = { pid, held }
       await ask(pid)
     },
