@@ -297,7 +297,9 @@ describe('a node page', () => {
       })
     const visit = await site.open(`/nodes/${node.id}`)
     const { page } = visit
-    const words = page.getByText('a program of user 1000 also listens on UDP port 53, on 127.0.0.1')
+    const words = page.getByText(
+      'A program of user 1000 on this node also listens on UDP port 53, on 127.0.0.1',
+    )
     await page.getByRole('heading', { name: 'watchful' }).waitFor()
     await report({ proto: 'udp', port: 53, place: 'loopback', user: 1000, owner: 0 })
     await words.waitFor()

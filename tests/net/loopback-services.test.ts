@@ -146,7 +146,7 @@ test('a local user of the node who listens there too gets no visitor, and status
   const notes = async () => JSON.parse((await agent.run('status', '--json')).stdout).notes
   await until('the status', async () => (await notes()).length > 0)
   expect((await notes())[0]).toContain("user 65534 holds TCP port 9001 at the tunnel's address")
-  await untilProblem('a program of user 65534 also listens on TCP port 9001')
+  await untilProblem('program of user 65534 on this node also listens on TCP port 9001')
   expect(await raw()).toMatch(/^private/)
   await thief.stop()
   await until('the status to be clean', async () => (await notes()).length === 0)
