@@ -69,11 +69,15 @@ export async function startBudgetLab(): Promise<BudgetLab> {
     installation,
     attack: (crowd) => begin(lab.visitor, { host: SLOW, ...crowd }),
     async hundredArrive() {
-      const from = [lab.site.address]
-      const page = begin(lab.site, { from, host: APP, connections: 1, streams: 100, path: '/' })
-      await until('a hundred answers', () => /\{"(\d+)":100\}/.test(page.output()))
-      if (!page.output().includes('{"200":100}')) throw new Error(`not all arrived: ${page.output()}`)
-      await page.stop()
+      const crowd = { from: [lab.site.address], host: APP, connections: 1, streams: 100, path: '/' }
+      await until('a hundred answers', async () => {
+        const page = begin(lab.site, crowd)
+        const told = await until('the answers', () => /\{"(\d+)":100\}|closed/.exec(page.output())?.[0])
+        await page.stop()
+        // A browser connects again where a busy machine let the handshake take too long.
+        if (told !== 'closed' && told !== '{"200":100}') throw new Error(`not all arrived: ${told}`)
+        return told !== 'closed'
+      })
     },
     othersAreServed: () => visitAll(lab, log('socket')),
     memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(status())?.[1]),
