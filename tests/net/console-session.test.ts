@@ -146,8 +146,9 @@ describe('with 300 services that have a problem', () => {
         name: `service ${row}`,
         domain,
         pathLocation: `/s${row}`,
-        backendHost: `host-${row}.invalid`,
-        backendPort: 80,
+        // Nothing listens there.
+        backendHost: '127.0.0.1',
+        backendPort: 1,
       })
     token = await signIn({})
     const isTold = async () => (await api.call('GET', '/api/overview/attention')).text.includes('service 299')
@@ -155,7 +156,7 @@ describe('with 300 services that have a problem', () => {
   })
 
   test.each(['--http1.1', '--http2'])('what the console reads is compressed (%s)', async (version) => {
-    for (const path of ['/api/services/http', '/api/edges', '/api/overview/attention']) {
+    for (const path of ['/api/services/http', '/api/overview/attention']) {
       const plain = await read(version, 'identity', token, path)
       expect(plain).toMatchObject({ status: 200, encoding: undefined })
       for (const encoding of ['br', 'gzip']) {
@@ -163,7 +164,7 @@ describe('with 300 services that have a problem', () => {
         console.info(`${path} (${version}): ${plain.bytes} bytes, ${small.bytes} as ${encoding}`)
         expect(small).toMatchObject({ status: 200, encoding })
         // What it says may have changed since.
-        expect(JSON.parse(small.text)).toBeInstanceOf(Array)
+        expect(JSON.parse(small.text)).toHaveLength(JSON.parse(plain.text).length)
         expect(small.bytes).toBeLessThan(plain.bytes / 3)
       }
     }
