@@ -21,7 +21,7 @@ const ROOT = 0
 const LOOPBACK = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
 
-/** What an agent before this one left in the kernel. */
+/** What the previous agent left in the kernel. */
 export interface Before {
   held: Held
   published: NodeTargets
@@ -35,7 +35,7 @@ export interface Before {
 export function createOwners() {
   let owners: Record<Proto, Map<number, Owner>> = { tcp: new Map(), udp: new Map() }
 
-  /** The published ports, and those of which the owner is known. */
+  /** The published ports, and those with a known owner. */
   function watched(targets: NodeTargets): NodeTargets {
     const all = (proto: Proto) => [...new Set([...targets[proto], ...owners[proto].keys()])]
     return { tcp: all('tcp'), udp: all('udp') }

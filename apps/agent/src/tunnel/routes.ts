@@ -16,7 +16,7 @@ export interface RouteOptions {
   outside: readonly string[]
 }
 
-/** A network to which there is no route through the tunnel. */
+/** A network without a route through the tunnel. */
 export interface Unrouted {
   network: string
   /** Another program has the route. */

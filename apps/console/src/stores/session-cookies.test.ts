@@ -85,7 +85,7 @@ test('a session that a client set is ours once the server took it, and ends like
   expect(session.takeEnded()).toBe(true)
 })
 
-test('what another program sets is no session of ours, nor is what is none removed later', () => {
+test('a planted session is not used, and an application’s own cookie is replaced at the next sign-in', () => {
   signIn('http:')
   jar.at('http:').cookie = 'token=pts_planted-by-another'
   jar.at('http:').cookie = 'token-http=pts_planted-as-well'

@@ -154,7 +154,7 @@ export async function updateDomain(
   })
 }
 
-/** What was prepared is for the name of before. @throws ConflictError */
+/** The certificate and the checks were made for the previous name. @throws ConflictError */
 function refuseRenamedMeanwhile(before: Domain, current: Domain): void {
   if (before.domain !== current.domain)
     throw new ConflictError('Someone else changed this while you were editing', [], 'stale')

@@ -2,7 +2,7 @@ import type { AgentReport, Beyond, TakenPort } from '@postern/contract/agent-rep
 import type { LiveBus } from '../../changes/live.ts'
 import { createAttempts } from '../accounts/attempts.ts'
 
-/** Of one node in ten minutes. */
+/** Per node in ten minutes. */
 const MAX_REPORTS = 200
 
 /** What the agents that are connected see on their nodes, in words; kept in memory only. */

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
-import { type Gone, withdrawOfToken } from '../publishing/publications.ts'
+import { type Gone, withdrawAll } from '../publishing/publications.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
@@ -138,7 +138,7 @@ async function endToken<T>(
     await requireTokenNode(tx, nodeId)
     const pat = await getToken(tx, key)
     if (forgetKey && pat.broughtKey) await forgetNodeKey(tx, nodeId, revision)
-    const withdrawn = forgetKey ? await withdrawOfToken(tx, nodeId, id) : NOTHING
+    const withdrawn = forgetKey ? await withdrawAll(tx, nodeId, id) : NOTHING
     gone.push(...withdrawn.services.map((service) => service.id))
     return { value: await work(tx, pat), touched: { nodes: [nodeId], ...withdrawn }, name: pat.name }
   })

@@ -111,7 +111,7 @@ export async function countServices({ db, live, edges, clock }: Context): Promis
   )
 }
 
-/** A service of which no edge tells anything of its own. */
+/** Stands for every service that no edge reports anything about. */
 const ANY = {
   ...{ id: 0, isNamed: false, isUdp: false, isOnNode: false },
   ...{ certificateId: null, revision: 0 },

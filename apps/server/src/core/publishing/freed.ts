@@ -44,7 +44,7 @@ export async function isDomainKept({ db, nodeId, now }: Asking, domain: string):
   return row !== undefined
 }
 
-/** Of the names that a node freed only the newest are kept for it: it has no more of them than it may use. */
+/** Keeps only the newest names that a node freed: no more than it may use. */
 export async function boundKeptDomains(
   tx: Transaction<Database>,
   nodeId: number,

@@ -53,7 +53,7 @@ export async function giveRenamed(tx: Transaction<Database>, saved: Saved): Prom
   return await giveTo(tx, saved, (given) => isGiven(saved.from, given))
 }
 
-/** @returns the nodes with services of their agents at the domain to which its name is given now */
+/** Gives the name to nodes whose agents publish services there. @returns the nodes that got it */
 async function giveTo(
   tx: Transaction<Database>,
   { id, to, revision }: Saved,

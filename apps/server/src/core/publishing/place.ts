@@ -126,7 +126,7 @@ async function findRecent({ context, tx, node }: Work, { service, row }: Item): 
   ]
 }
 
-/** Of a form for which `withPort` found none. */
+/** Whether `withPort` found no port for the form. */
 function isWithoutPort(form: ServiceForm): form is TcpServiceForm {
   return 'port' in form && form.port === null
 }

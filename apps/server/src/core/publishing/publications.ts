@@ -106,33 +106,17 @@ export interface Gone {
   domains: number[]
 }
 
-/** All that the agent of a node published goes. */
-export async function withdrawAll(tx: Transaction<Database>, nodeId: number): Promise<Gone> {
-  const rows = await tx
-    .selectFrom('publications')
-    .select('service_id')
-    .where('node_id', '=', nodeId)
-    .where('service_id', 'is not', null)
-    .$narrowType<{ service_id: number }>()
-    .execute()
-  return await withdrawThese(
-    tx,
-    nodeId,
-    rows.map((row) => row.service_id),
-  )
-}
-
-/** All goes that was last published by one token of a node. */
-export async function withdrawOfToken(
+/** Deletes what the agent of a node published: all of it, or what was last published with one token. */
+export async function withdrawAll(
   tx: Transaction<Database>,
   nodeId: number,
-  tokenId: number,
+  tokenId?: number,
 ): Promise<Gone> {
   const rows = await tx
     .selectFrom('publications')
     .select('service_id')
     .where('node_id', '=', nodeId)
-    .where('token_id', '=', tokenId)
+    .$if(tokenId !== undefined, (query) => query.where('token_id', '=', tokenId ?? 0))
     .where('service_id', 'is not', null)
     .$narrowType<{ service_id: number }>()
     .execute()
@@ -143,7 +127,7 @@ export async function withdrawOfToken(
   )
 }
 
-/** Notes by which token the set of a source came last, also where it is the same set. */
+/** Notes which token a source published with last, even if its set is unchanged. */
 export async function noteToken(
   db: Kysely<Database>,
   { nodeId, tokenId }: NodeToken,

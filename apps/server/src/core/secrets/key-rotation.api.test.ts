@@ -170,7 +170,7 @@ test('a secret that was moved, or put back from before, is refused in words', as
   await put(other?.private_key)
   expect((await client.get('/api/nodes/3/download')).statusCode).toBe(500)
   expect(server.logged()).toContain('cannot be opened with this key, or not at this place')
-  await put(sealUnbound(key, 'a key of before'))
+  await put(sealUnbound(key, 'an older key'))
   expect((await client.get('/api/nodes/3/download')).statusCode).toBe(500)
   expect(server.logged()).toContain('not a sealed secret')
   expect(secrets.open(other?.private_key ?? '', PLACES.node(2, 'private_key'))).toHaveLength(44)

@@ -14,7 +14,7 @@ interface OpenStream {
   id: string
   service: number
   source: string
-  /** The entry of the list by which the visitor came in, or `-` where nobody has to sign in. */
+  /** The list entry that let the visitor in, or `-` where no sign-in is needed. */
   member?: string
   /** It is connected to the service, and no head of an answer has come. */
   isWaiting: boolean
