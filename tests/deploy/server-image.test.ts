@@ -20,6 +20,7 @@ import { buildah } from '@postern/testkit/containers/store'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
 import { LOCAL_NODE } from '@postern/testkit/services'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -286,7 +287,7 @@ describe('the health check says', () => {
   ] as const)('that the %s is not while %s does not answer', async ([name, part]) => {
     const container = installation[name]
     const stuck = find(container, part)?.pid ?? 0
-    process.kill(stuck, 'SIGSTOP')
+    await suspend(stuck)
     try {
       expect(await health(container)).toBe(1)
     } finally {

@@ -116,7 +116,9 @@ describe('both halves', () => {
     await page.waitForURL('**/login')
     await expect.poll(() => visit.context.cookies()).toEqual([])
     await expect.poll(() => page.evaluate(() => localStorage.getItem('session-key'))).not.toBe(key)
-    await second.reload()
+    // The second tab notices by itself; a reload before would be in the way of that.
+    await second.waitForURL('**/login')
+    await second.goto(`${site.origin}/nodes`)
     await second.waitForURL('**/login')
     await visit.close()
   })

@@ -6,6 +6,7 @@ import type { Domain } from '@postern/contract/domains'
 import type { HttpService } from '@postern/contract/services'
 import { type OrderingLab, startOrderingLab, timeChange } from '@postern/testkit/authority/ordering-lab'
 import { must } from '@postern/testkit/exec'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -138,7 +139,7 @@ test('the authority gets its answer while the server is stopped, which goes on w
   const before = ordering.pebble.counts()
   const { id } = await createDomain('stopped.test')
   // The authority starts to look, and does not get further before its name server answers again.
-  process.kill(ordering.names.pid, 'SIGSTOP')
+  await suspend(ordering.names.pid)
   try {
     await whenIs(id, { step: 'validating' })
     await ordering.installation.server.stop()

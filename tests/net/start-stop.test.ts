@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Running } from '@postern/testkit/exec'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type StarterLab, script, startStarterLab, untilRunning } from './starter-lab.ts'
@@ -189,7 +190,7 @@ describe('an installation from the first start to the end of its traffic', () =>
   test('a server and an edge that hang are replaced', async () => {
     for (const name of ['server', 'edge'] as const) {
       const hung = await at.childOf(starter, name)
-      process.kill(hung, 'SIGSTOP')
+      await suspend(hung)
       await until(`another ${name}`, async () => {
         const pid = await at.childOf(starter, name).catch(() => hung)
         return pid !== hung && pid
@@ -270,7 +271,7 @@ describe('an installation from the first start to the end of its traffic', () =>
   test('the next start brings the traffic of the last run back before there is a server', async () => {
     starter = at.begin(script('start'))
     const server = await until('the server to be started', () => at.childOf(starter, 'server'))
-    process.kill(server, 'SIGSTOP')
+    await suspend(server)
     const visit = ['curl', '-sk', '-m', '3', '-o', '/dev/null', '-w', '%{http_code}']
     const isCarried = async () =>
       (await at.lab.visitor.run(...visit, `https://${at.lab.server.address}/`)).stdout === '503'

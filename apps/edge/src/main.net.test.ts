@@ -6,6 +6,7 @@ import { DataPlane } from '@postern/contract/edge'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 import { baseEnvironment } from '@postern/testkit/exec'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
@@ -215,7 +216,7 @@ test('a wireguard-go that hangs is replaced within seconds, and the report says 
   const tunnels = async () => (await programs()).filter(({ name }) => name === 'wireguard-go')
   const [before] = await tunnels()
   const hung = performance.now()
-  process.kill(before?.pid ?? 0, 'SIGSTOP')
+  await suspend(before?.pid ?? 0)
   await until('the report', () =>
     lastReport()?.problems[0]?.message.startsWith('wireguard-go is not responding'),
   )

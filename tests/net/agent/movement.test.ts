@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
@@ -78,7 +79,7 @@ test('a server that moves to another address is followed by its name', async () 
 test('a tunnel that hangs is started anew', async () => {
   const pidOf = async () => (await lab.node.run('pgrep', '-f', `^wireguard-go ${lab.links.agent}$`)).stdout
   const before = (await pidOf()).trim()
-  process.kill(Number(before), 'SIGSTOP')
+  await suspend(Number(before))
   // A packet that was on its way when it stopped may still be answered.
   const isNew = async () => ![before, ''].includes((await pidOf()).trim())
   await until('another one to run', isNew, { timeoutMs: 40_000 })

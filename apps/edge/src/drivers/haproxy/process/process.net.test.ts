@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { createExec, must, ProgramMissingError } from '@postern/host/exec'
 import { findFreePort } from '@postern/testkit/port'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
@@ -191,7 +192,7 @@ describe('a HAProxy that was killed', () => {
   test('and one that is stuck are replaced', async () => {
     await lab.apply([route()])
     const stuck = await lab.pid()
-    process.kill(stuck, 'SIGSTOP')
+    await suspend(stuck)
     expect((await driver.check()).state).toBe('ok')
     expect(await lab.pid()).not.toBe(stuck)
     await untilAlone()

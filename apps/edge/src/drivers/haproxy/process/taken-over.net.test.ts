@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, renameSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { suspend } from '@postern/testkit/suspend'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeRealCertificate } from '../../../../test/certificate.ts'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
@@ -89,7 +90,7 @@ describe('a HAProxy whose socket is silent', () => {
   test('is replaced when it does nothing else either', async () => {
     const pid = await lab.pid()
     say = () => null
-    process.kill(pid, 'SIGSTOP')
+    await suspend(pid)
     await driver.check()
     expect(await lab.pid()).not.toBe(pid)
   })

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { createExec } from '@postern/host/exec'
 import type { ResolvedHttpRoute } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
+import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -149,7 +150,7 @@ async function startSilentHost(): Promise<{ port: number; stop(): void }> {
   const files = { stdoutFile: '/dev/null', stderrFile: '/dev/null', unit: `postern-silent-${port}` }
   const pid = await createExec().startDetached(process.execPath, ['-e', program], files)
   await until('the host to listen', () => canConnect(port, 1000))
-  process.kill(pid, 'SIGSTOP')
+  await suspend(pid)
   await until('its queue to be full', async () => !(await canConnect(port, 200)))
   return { port, stop: () => process.kill(pid, 'SIGKILL') }
 }
