@@ -25,7 +25,7 @@ async function installService(environment: Environment, args: readonly string[])
   const { programDir } = installationPaths(settings.POSTERN_DATA_DIR)
   const unit = (name: string) =>
     renderUnit(readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8'), {
-      NODE: join(ROOT, 'node_modules/node/bin/node'),
+      NODE: join(ROOT, 'node_modules/.bin/node'),
       ROOT,
       DATA_DIR: settings.POSTERN_DATA_DIR,
       PROGRAM: programDir,

@@ -21,7 +21,7 @@ RUN groupadd --system --gid 7401 postern \
     && find / -xdev -perm /6000 -type f -exec chmod a-s {} + \
     && install -d -o postern -g postern -m 0700 /var/lib/postern-agent
 COPY --from=build /build/LICENSE /opt/postern/
-COPY --from=build /build/node_modules/node/bin/node /usr/local/bin/node
+COPY --from=build /build/node_modules/node-linux-*/bin/node /usr/local/bin/
 COPY --from=build /build/apps/agent/dist/postern.mjs /opt/postern/postern.mjs
 COPY --chmod=0755 deploy/docker/postern.sh /usr/local/bin/postern
 # Who comes from another product may keep the commands of its health check.

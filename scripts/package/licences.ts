@@ -6,12 +6,15 @@ interface Lock {
   packages: Record<string, { version?: string; license?: string; dev?: boolean; link?: boolean }>
 }
 
+/** Node itself comes with a file of its own, where it is part of a package. */
+const NODE = /^node_modules\/node-linux-/
+
 /** The licences of all npm packages that may be part of what is built, one after the other. */
 export function readLicences(): string {
   // npm's own format.
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock
   return Object.entries(lock.packages)
-    .filter(([path, { dev, link }]) => path.includes('node_modules/') && !dev && !link)
+    .filter(([path, { dev, link }]) => path.includes('node_modules/') && !NODE.test(path) && !dev && !link)
     .filter(([path]) => existsSync(join(ROOT, path)))
     .map(([path, { version = '', license = 'see below' }]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from 'node:fs'
+import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { must } from '@postern/host/exec'
-import { checkNode, OWN_NODE } from '../bootstrap/node-sums.mjs'
+import { checkNode, NODE_VERSION, OWN_NODE } from '../bootstrap/node-sums.mjs'
 import { type Environment, ROOT } from '../lib/environment.ts'
 
 /** What runs our programs, for one processor. */
@@ -29,10 +20,9 @@ export type Processor = keyof typeof PROCESSORS
  */
 export async function fetchRuntime(processor: Processor, environment: Environment): Promise<Runtime> {
   const name = `node-linux-${processor}`
-  const version = readNodeVersion()
-  const dir = join(ROOT, '.postern/runtimes', `${name}-${version}`)
+  const dir = join(ROOT, '.postern/runtimes', `${name}-${NODE_VERSION}`)
   const runtime = { program: join(dir, 'node'), licence: join(dir, 'LICENSE') }
-  if (!existsSync(runtime.program)) await fetchInto(dir, `${name}@${version}`, environment)
+  if (!existsSync(runtime.program)) await fetchInto(dir, `${name}@${NODE_VERSION}`, environment)
   assertProcessor(runtime.program, processor)
   await checkNode(runtime.program, processor)
   return runtime
@@ -62,14 +52,6 @@ export async function copyOwnNode(file: string): Promise<void> {
   await checkNode(file, 'x64')
   await must('strip', ['--strip-unneeded', file], { timeoutMs: 60_000 })
   assertProcessor(file, 'x64')
-}
-
-function readNodeVersion(): string {
-  // npm's own format.
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'node_modules/node/package.json'), 'utf8')) as {
-    version: string
-  }
-  return manifest.version
 }
 
 /** @throws unless the file is a program for that processor */

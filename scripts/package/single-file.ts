@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import { must } from '@postern/host/exec'
+import { OWN_NODE } from '../bootstrap/node-sums.mjs'
 import { ROOT } from '../lib/environment.ts'
 import { assertProcessor, type Processor } from './runtimes.ts'
 
@@ -30,8 +31,7 @@ export async function writeSingleFile(runtime: string, processor: Processor, fil
       execArgvExtension: 'none',
     }),
   )
-  const node = join(ROOT, 'node_modules/node/bin/node')
-  await must(node, ['--build-sea', config], { timeoutMs: 120_000 })
+  await must(OWN_NODE, ['--build-sea', config], { timeoutMs: 120_000 })
   rmSync(config)
   assertProcessor(file, processor)
 }

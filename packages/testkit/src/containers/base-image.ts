@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -92,7 +93,7 @@ function readSources(): { debian: string; list: string } {
 
 async function makeNode(context: string, key: string): Promise<void> {
   const npm = (await must(['sh', '-c', 'command -v npm'])).trim()
-  cpSync(`${ROOT}node_modules/node/bin/node`, `${context}/node`)
+  copyFileSync(`${ROOT}node_modules/.bin/node`, `${context}/node`)
   cpSync(dirname(dirname(realpathSync(npm))), `${context}/npm`, { recursive: true })
   const lines = [
     `FROM ${DEBIAN}`,
