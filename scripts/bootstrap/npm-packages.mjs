@@ -37,6 +37,6 @@ async function installMissing() {
   const npm = process.env.npm_execpath
   const [program, args] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]
   await step('npm ci', program, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    seconds: 170,
+    seconds: 600,
   })
 }
