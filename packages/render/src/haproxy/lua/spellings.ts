@@ -9,10 +9,11 @@ export const SPELLINGS_LUA = `
 local routes = Map.new(os.getenv("POSTERN_ROUTES"), Map._beg)
 
 local plain = {}
-for byte = 0, 255 do
-  for _, format in ipairs({ "%%%02x", "%%%02X" }) do plain[format:format(byte)] = string.char(byte) end
+for first in ("0123456789abcdefABCDEF"):gmatch(".") do
+  for second in ("0123456789abcdefABCDEF"):gmatch(".") do
+    plain["%" .. first .. second] = string.char(tonumber(first .. second, 16))
+  end
 end
-setmetatable(plain, { __index = function(_, escape) return rawget(plain, escape:lower()) end })
 
 local function decode(text)
   if not text:find("%", 1, true) then return text end

@@ -71,9 +71,21 @@ describe("the console's session", () => {
     [`%74oken=pts%5F${SESSION.slice(4)}; a=1`, ['a=1']],
     [`%74%6Fken=%70%74%73%5f1; a=1`, ['a=1']],
     [`=token=${SESSION}; a=1`, ['a=1']],
+    // More blanks than are looked at, which no browser sends.
+    [`${'%20'.repeat(50)}token=${SESSION}; a=1`, ['a=1']],
+    [`token${'%20'.repeat(50)}=${SESSION}; a=1`, ['a=1']],
+    [`${' '.repeat(99)}token=${SESSION}; a=${' '.repeat(99)}b`, [`a=${' '.repeat(99)}b`]],
   ])('is cut from Cookie: %s', async (cookie, left) => {
     expect(await cookies([`Cookie: ${cookie}`])).toEqual(left)
     expect(await cookies([`Cookie: ${cookie}`], '127.0.0.1')).toEqual(left)
+  })
+
+  test('is cut with all that comes behind more cookies than browsers keep', async () => {
+    const others = Array.from({ length: 250 }, (_, index) => `cookie${index}=of another program`)
+    const looked = others.slice(0, 199)
+    const cookie = [`token=${SESSION}`, ...looked, `token=${SESSION}`, ...others].join('; ')
+    expect(await cookies([`Cookie: ${cookie}`])).toEqual([looked.join('; ')])
+    expect(await cookies([`Cookie: ${others.join('; ')}`])).toEqual([others.join('; ')])
   })
 
   test('is cut from each of several headers, and the others stay', async () => {
