@@ -29,6 +29,14 @@ test('a first life that ends before it is ready is an error that says how', asyn
   expect(lines).toEqual(['port 80 is taken'])
 })
 
+test('one that is killed before it is ready says what most likely killed it', async () => {
+  const { program } = programOf("process.kill(process.pid, 'SIGKILL')")
+  await expect(program.ready).rejects.toThrow(
+    'the thing did not start (SIGKILL, most likely because memory ran out)',
+  )
+  await program.stop()
+})
+
 test('a program that cannot be started at all is an error too', async () => {
   const options = { name: 'thing', argv: ['/nonexistent'], env: {}, cwd: '/', onLine() {}, onRestart() {} }
   const program = new Program(options)
@@ -43,7 +51,7 @@ test('one that crashes later is started again', async () => {
   let restarts = 0
   const { program } = programOf(code, (how) => ++restarts === 2 && resolve(how))
   await program.ready
-  expect(await promise).toBe('SIGKILL')
+  expect(await promise).toBe('SIGKILL, most likely because memory ran out')
   await program.stop()
 })
 

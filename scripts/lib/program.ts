@@ -78,7 +78,7 @@ export class Program {
     const watch = endHanging(child)
     return new Promise<string>((done) => {
       child.once('error', (error) => done(error.message))
-      child.once('exit', (code, signal) => done(watch.close() ?? signal ?? `exit code ${code}`))
+      child.once('exit', (code, signal) => done(watch.close() ?? endOf(code, signal)))
     })
   }
 }
@@ -106,6 +106,12 @@ function endHanging(child: ChildProcess): { close(): string | undefined } {
       return isHanging() ? `hung for ${MOST_MISSED} seconds` : undefined
     },
   }
+}
+
+/** Nobody but the kernel, which takes memory back, kills a program that is not asked to end first. */
+function endOf(code: number | null, signal: NodeJS.Signals | null): string {
+  if (signal === 'SIGKILL') return 'SIGKILL, most likely because memory ran out'
+  return signal ?? `exit code ${code}`
 }
 
 function isReady(message: unknown): boolean {

@@ -184,7 +184,9 @@ describe('an installation from the first start to the end of its traffic', () =>
     })
     expect(next).not.toBe(server)
     await until('the console to answer again', answers)
-    expect(starter.output()).toContain('the server ended (SIGKILL); it starts again')
+    expect(starter.output()).toContain(
+      'the server ended (SIGKILL, most likely because memory ran out); it starts again',
+    )
   })
 
   test('a server and an edge that hang are replaced', async () => {

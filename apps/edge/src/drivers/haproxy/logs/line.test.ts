@@ -211,6 +211,10 @@ describe('a start that failed', () => {
       '[ALERT]    (1) : config : parsing [x:1] : unknown keyword',
       'HAProxy does not start: parsing [x:1] : unknown keyword',
     ],
+    [
+      '[ALERT]    (1) : [haproxy.main()] Cannot raise FD limit to 763, limit is 40.',
+      'HAProxy needs 763 open files and may have 40: raise the limit of the program that starts Postern (ulimit -Hn, or LimitNOFILE= of its unit)',
+    ],
     ['', 'HAProxy does not start: it gave no reason'],
   ])('%j', (output, words) => {
     expect(explainStart(output)).toBe(words)

@@ -178,6 +178,9 @@ export function explainStart(output: string): string {
   const denied = boundPorts(output, 'Permission denied')
   if (denied.length > 0)
     return `HAProxy may not open port ${[...new Set(denied)].join(' and ')}: it needs root`
+  const [, needed, allowed] = /Cannot raise FD limit to (\d+), limit is (\d+)/.exec(output) ?? []
+  if (needed)
+    return `HAProxy needs ${needed} open files and may have ${allowed}: raise the limit of the program that starts Postern (ulimit -Hn, or LimitNOFILE= of its unit)`
   const alert = /\[ALERT\][^:]*: (?:config : )?(.*)/.exec(output)?.[1]
   return `HAProxy does not start: ${(alert ?? 'it gave no reason').slice(0, 300)}`
 }
