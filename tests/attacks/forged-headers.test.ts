@@ -45,6 +45,28 @@ describe.concurrent('of what a visitor says', () => {
   })
 })
 
+const TRAILERS = ['Remote-User', 'X-Forwarded-For', 'X-Postern-Identity', 'X-Custom']
+test.each(TRAILERS)('%s in a trailer is no header', async (name) => {
+  const [one, two] = [lab.nextId(), lab.nextId()]
+  const head = ['POST /f HTTP/1.1', `Host: ${HOST}`, `X-Attack: ${one}`, 'Connection: close']
+  const end = ['Transfer-Encoding: chunked', '', '3', 'abc', '0', `${name}: ${FORGERY}`, '', '']
+  await sendRaw(lab.port, [...head, ...end].join('\r\n'))
+  const fields = [
+    [':method', 'POST'],
+    [':scheme', 'https'],
+    [':authority', HOST],
+    [':path', '/f'],
+    ['x-attack', two],
+  ] as const
+  await askHttp2(lab.port, fields, { body: 'abc', trailers: [[name.toLowerCase(), FORGERY]] })
+  for (const id of [one, two]) {
+    const [request, ...others] = lab.reached(id).map((each) => each.request)
+    expect(others).toEqual([])
+    expect(request).toMatchObject({ body: 'abc', trailers: [`${name.toLowerCase()}: ${FORGERY}`] })
+    expect(request?.head).not.toContain(FORGERY)
+  }
+})
+
 test('what is not about the visitor arrives', async () => {
   for (const name of [
     'Via',

@@ -7,6 +7,8 @@ export interface RawRequest {
   /** Names in lower case. */
   headers: [name: string, value: string][]
   body: string
+  /** The lines after the last chunk. */
+  trailers: string[]
   /** Its end has come. */
   isWhole: boolean
 }
@@ -67,7 +69,7 @@ function parseHead(head: string): RawRequest {
     const [, name = '', value = ''] = FIELD.exec(text) ?? refuse('header', text)
     return [name.toLowerCase(), value]
   })
-  return { method, target, head, headers, body: '', isWhole: false }
+  return { method, target, head, headers, body: '', trailers: [], isWhole: false }
 }
 
 function framingOf({ headers, head }: RawRequest): Framing {
@@ -108,7 +110,7 @@ function readChunks(request: RawRequest, text: string): Used {
       /^([0-9A-Fa-f]{1,8})$/.exec(text.slice(at, end)) ?? refuse('chunk', text.slice(at, end))
     const length = Number.parseInt(size, 16)
     const beyond = end + 2 + length
-    if (length === 0) return readTrailers(text, at, end)
+    if (length === 0) return readTrailers(request, text, at, end)
     if (text.length < beyond + 2) return { bytes: at, isWhole: false }
     if (text.slice(beyond, beyond + 2) !== '\r\n') refuse('end of a chunk', text.slice(end, beyond + 2))
     request.body += text.slice(end + 2, beyond)
@@ -116,7 +118,7 @@ function readChunks(request: RawRequest, text: string): Used {
   }
 }
 
-function readTrailers(text: string, at: number, end: number): Used {
+function readTrailers(request: RawRequest, text: string, at: number, end: number): Used {
   const last = text.indexOf('\r\n\r\n', end)
   if (last < 0) return { bytes: at, isWhole: false }
   const lines = text
@@ -125,6 +127,7 @@ function readTrailers(text: string, at: number, end: number): Used {
     .filter(Boolean)
   // HAProxy 2.6 does not hold their names to anything; they frame nothing.
   for (const line of lines) if (!/^[^:\r\n]+:[^\r\n]*$/.test(line)) refuse('trailer', line)
+  request.trailers = lines
   return { bytes: last + 4, isWhole: true }
 }
 
