@@ -80,6 +80,11 @@ test('without a Node from npm nothing is started', async () => {
   )
 })
 
+test('npm runs no program of a package while it installs it', () => {
+  const settings = readFileSync(new URL('../../.npmrc', import.meta.url), 'utf8')
+  expect(settings.split('\n')).toContain('ignore-scripts=true')
+})
+
 test('package-lock.json has the sum of every package and no address, and names Node for each processor', () => {
   const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'))
   const packages = Object.entries<Record<string, unknown>>(lock.packages)

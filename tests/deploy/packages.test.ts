@@ -132,6 +132,22 @@ test('lintian finds no error in the packages', async () => {
   expect({ code, errors: stdout.match(/^E: .*$/gm) ?? [] }).toEqual({ code: 0, errors: [] })
 })
 
+test('no package that only development needs is part of the programs, and none comes beside them', async () => {
+  const { packages } = readLock()
+  for (const map of [
+    'apps/server/dist/server.mjs.map',
+    'apps/edge/dist/edge.mjs.map',
+    'scripts/dist/start.mjs.map',
+  ]) {
+    const used = listBundled(join(ROOT, map))
+    expect(used).not.toEqual([])
+    expect(used.filter((path) => packages[path]?.dev !== undefined)).toEqual([])
+  }
+  const contents = await must(['dpkg-deb', '--contents', files.server])
+  const beside = contents.split('\n').flatMap((line) => line.match(/node_modules\/.+/) ?? [])
+  expect(beside).toEqual(['node_modules/.bin/', 'node_modules/.bin/node'])
+})
+
 test('installing the server makes its users and starts nothing, and it says what starts it', async () => {
   for (const name of ['postern-proxy', 'postern']) await server.run('userdel', name)
   expect(await apt(server, 'install', files.olderServer)).toContain('Start it: sudo postern-server start')
@@ -320,6 +336,20 @@ test('the file for arm64 is one', () => {
 function typed(line: string) {
   const environment = ['HOME=/root', 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin']
   return site.run('env', '-i', ...environment, 'sh', '-c', line)
+}
+
+/** npm's own format. */
+function readLock() {
+  return JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>
+  }
+}
+
+/** The npm packages of which a program has parts, by their paths in package-lock.json. */
+function listBundled(map: string): string[] {
+  const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { sources: string[] }
+  const paths = sources.map((source) => /node_modules\/(.*node_modules\/)?(@[^/]+\/)?[^/]+/.exec(source)?.[0])
+  return [...new Set(paths.filter((path) => path !== undefined))]
 }
 
 function installLine(): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -147,6 +147,11 @@ describe('what the quick start says works in containers', () => {
       'x-image',
     ])
   })
+})
+
+test('the image has no npm package but Node', () => {
+  const modules = join(installation.server.rootfs, 'opt/postern/node_modules')
+  expect(readdirSync(modules, { recursive: true }).sort()).toEqual(['.bin', '.bin/node'])
 })
 
 describe('the containers are confined', () => {
