@@ -1,57 +1,16 @@
 import { existsSync, statSync } from 'node:fs'
-import type { EdgeReport } from '@postern/contract/edge'
-import { type Exec, ProgramMissingError } from '@postern/host/exec'
-import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import type { Exec } from '@postern/host/exec'
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeCertificate, makePeer, makeRoute, makeState } from '../test/factories.ts'
-import { type Lab, startLab } from '../test/lab.ts'
-import { pathsIn, startEdge, type TestEdge } from '../test/start-edge.ts'
+import { pathsIn } from '../test/start-edge.ts'
+import { reported, useEdge } from '../test/use-edge.ts'
 import { createLastGood } from './last-good.ts'
 
-let lab: Lab
-let server: FakeServer | undefined
-let running: TestEdge | undefined
 const peer = makePeer(1)
 const state = makeState({ peers: [peer], routes: [makeRoute(1)], certificates: [makeCertificate(0)] })
-
-beforeEach(async () => {
-  lab = await startLab()
-})
-afterEach(async () => {
-  await running?.edge.close()
-  await server?.close()
-  await lab.close()
-  server = running = undefined
-})
-
-const start = async (exec?: Exec) => {
-  running = await startEdge(lab, exec)
-  return running
-}
-const serve = async () => {
-  server = await startFakeServer(pathsIn(lab), structuredClone(state))
-  return server
-}
-const lastReport = (from: FakeServer): EdgeReport | undefined =>
-  from.messages.flatMap((message) => (message.type === 'report' ? message.report : [])).at(-1)
-const reported = (from: FakeServer, what: string, isIt: (report: EdgeReport) => boolean) =>
-  until(what, () => {
-    const report = lastReport(from)
-    return report && isIt(report) && report
-  })
-
-/** The programs of the lab, but some calls go wrong. */
-function broken(isBroken: (program: string, args: readonly string[]) => Error | undefined): Exec {
-  return {
-    ...lab.exec,
-    async run(program, args, options) {
-      const error = isBroken(program, args)
-      if (error) throw error
-      return lab.exec.run(program, args, options)
-    },
-  }
-}
+const at = useEdge(state)
+const { serve, start } = at
 
 describe('the edge', () => {
   test('says hello, applies the state and reports it; then asks for changes only', async () => {
@@ -66,7 +25,7 @@ describe('the edge', () => {
     expect(report).toMatchObject({ wanted: 7, applied: 7, problems: [] })
     expect(fake.messages[0]).toMatchObject({ type: 'hello', version: '0.1.0' })
     expect(haproxy.applied[0]?.wanted.routes).toEqual([{ ...makeRoute(1), address: '10.64.0.2' }])
-    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
+    expect(await at.lab.must('wg', 'show', at.lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
     fake.state = { ...fake.state, revision: 8 }
     fake.hint({ type: 'changed', revision: 8 })
     await reported(fake, 'the next one', (each) => each.applied === 8)
@@ -77,7 +36,7 @@ describe('the edge', () => {
     const fake = await serve()
     await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
-    const file = pathsIn(lab).lastGood
+    const file = pathsIn(at.lab).lastGood
     const before = await until('the saved state', () => existsSync(file) && statSync(file))
     const asked = fake.fetches.length
     // Every few seconds it looks at everything again, and it has applied before it asks once more.
@@ -93,9 +52,9 @@ describe('the edge', () => {
     const programs: string[] = []
     const run: Exec['run'] = (program, ...rest) => {
       programs.push(program)
-      return lab.exec.run(program, ...rest)
+      return at.lab.exec.run(program, ...rest)
     }
-    await start({ ...lab.exec, run })
+    await start({ ...at.lab.exec, run })
     await reported(fake, 'the first report', (each) => each.applied === 7)
     const looks = async (count: number) => {
       const asked = fake.fetches.length
@@ -140,15 +99,14 @@ describe('the edge', () => {
     const before = await start()
     await reported(first, 'the first report', (each) => each.applied === 7)
     await before.edge.close()
-    await first.close()
-    server = undefined
-    await lab.must('nft', 'flush', 'ruleset')
+    await at.stopServer()
+    await at.lab.must('nft', 'flush', 'ruleset')
 
     const after = await start()
     expect((await after.ready)?.nftables.state).toBe('ok')
     expect(after.haproxy.applied[0]?.wanted.routes).toHaveLength(1)
     expect(after.haproxy.applied[0]?.wanted.certificates).toEqual([makeCertificate(0)])
-    expect(await lab.must('nft', 'list', 'tables')).toContain('postern')
+    expect(await at.lab.must('nft', 'list', 'tables')).toContain('postern')
 
     const second = await serve()
     const { 'routes:0': _, ...hashes } = state.hashes
@@ -159,7 +117,7 @@ describe('the edge', () => {
 
   test('without any state it touches nothing, and begins when the server is there', async () => {
     const { ready, haproxy } = await start()
-    expect(await lab.must('nft', 'list', 'tables')).toBe('')
+    expect(await at.lab.must('nft', 'list', 'tables')).toBe('')
     expect(haproxy.applied).toEqual([])
     const fake = await serve()
     expect((await ready)?.haproxy.state).toBe('ok')
@@ -194,10 +152,10 @@ describe('the edge', () => {
     const fake = await serve()
     await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
-    await lab.must('nft', 'flush', 'ruleset')
-    await lab.must('ip', 'addr', 'flush', 'dev', lab.interface)
-    await until('the table', async () => (await lab.must('nft', 'list', 'tables')).includes('postern'))
-    await until('the address', async () => (await lab.must('ip', 'addr')).includes('10.64.0.1/24'))
+    await at.lab.must('nft', 'flush', 'ruleset')
+    await at.lab.must('ip', 'addr', 'flush', 'dev', at.lab.interface)
+    await until('the table', async () => (await at.lab.must('nft', 'list', 'tables')).includes('postern'))
+    await until('the address', async () => (await at.lab.must('ip', 'addr')).includes('10.64.0.1/24'))
   })
 
   test('a server whose answer does not fit is asked for the whole state', async () => {
@@ -271,141 +229,8 @@ describe('the edge', () => {
     const { edge } = await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
     await edge.close()
-    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
-    expect(await lab.must('nft', 'list', 'tables')).toContain('postern')
-    expect(existsSync(`${pathsIn(lab).lastGood}`)).toBe(true)
-  })
-})
-
-describe('a part that fails', () => {
-  test.each<[string, (args: readonly string[]) => boolean]>([
-    ['is not there', () => true],
-    ['takes no table', (args) => args[0] === '-f'],
-  ])('nftables %s: said, and nobody is let into the tunnel until it is', async (_, isHit) => {
-    const fake = await serve()
-    let isBroken = true
-    const nft = (program: string, args: readonly string[]) => isBroken && program === 'nft' && isHit(args)
-    await start(broken((...call) => (nft(...call) ? new ProgramMissingError('nft') : undefined)))
-    const report = await reported(fake, 'the report', (each) => each.applied === 7)
-    expect(report.dataPlane.nftables).toEqual({ state: 'missing', detail: 'nft is not installed' })
-    expect(report.dataPlane.wireguard).toEqual({
-      state: 'missing',
-      detail: 'No node is let in as long as the firewall does not keep nodes from this machine.',
-    })
-    expect(report.problems).toContainEqual({
-      scope: { kind: 'edge' },
-      message: 'nftables: nft is not installed',
-    })
-    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe('')
-    isBroken = false
-    await reported(fake, 'the recovery', (each) => each.dataPlane.wireguard.state === 'ok')
-    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
-  })
-
-  test('nftables fails later: who is in the tunnel stays, as long as the table does', async () => {
-    const fake = await serve()
-    let isBroken = false
-    await start(broken((program) => (isBroken && program === 'nft' ? new Error('no answer') : undefined)))
-    await reported(fake, 'the first report', (each) => each.applied === 7)
-    isBroken = true
-    fake.state = { ...state, revision: 8, peers: [peer, makePeer(2)] }
-    fake.hint({ type: 'changed', revision: 8 })
-    const report = await reported(fake, 'the failure', (each) => each.dataPlane.nftables.state === 'failed')
-    expect(report.dataPlane.wireguard.state).toBe('ok')
-    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toContain(peer.publicKey)
-  })
-
-  test('the tunnel is not there: its services say so, others do not', async () => {
-    const fake = await serve()
-    const routes = [makeRoute(1), makeRoute(2, { node: { kind: 'local' } }), makeRoute(3, { enabled: false })]
-    fake.state = { ...state, routes }
-    await start(broken((program) => (program === 'ip' ? new ProgramMissingError('ip') : undefined)))
-    const report = await reported(fake, 'the report', (each) => each.applied === 7)
-    const about = report.problems.flatMap(({ scope }) => (scope.kind === 'service' ? scope.id : []))
-    expect(about).toEqual([1])
-    expect(report.dataPlane.wireguard.state).toBe('missing')
-  })
-
-  test('HAProxy fails: nothing counts as applied until it is as wanted', async () => {
-    const fake = await serve()
-    const { haproxy } = await start()
-    await reported(fake, 'the first report', (each) => each.applied === 7)
-    haproxy.failure = new Error('Port 443 is held by another program.')
-    fake.state = { ...state, revision: 8 }
-    fake.hint({ type: 'changed', revision: 8 })
-    const failed = await reported(
-      fake,
-      'the failure',
-      (each) => each.dataPlane.haproxy.state === 'failed' && each.wanted === 8,
-    )
-    expect(failed.applied).toBe(7)
-    expect(failed.dataPlane.haproxy.detail).toBe('Port 443 is held by another program.')
-    expect(failed.dataPlane.nftables.state).toBe('ok')
-    haproxy.failure = undefined
-    await reported(
-      fake,
-      'the recovery',
-      (each) => each.applied === 8 && each.dataPlane.haproxy.state === 'ok',
-    )
-  })
-
-  test('HAProxy dies between two applies: said', async () => {
-    const fake = await serve()
-    const { haproxy } = await start()
-    await reported(fake, 'the first report', (each) => each.applied === 7)
-    haproxy.part = { state: 'failed', detail: 'HAProxy has ended.' }
-    await reported(fake, 'the news', (each) => each.dataPlane.haproxy.state === 'failed')
-    haproxy.part = { state: 'ok', detail: 'a fake HAProxy' }
-    await reported(fake, 'the recovery', (each) => each.dataPlane.haproxy.state === 'ok')
-  })
-
-  test('one service that cannot be applied beside ten that can', async () => {
-    const fake = await serve()
-    const good = Array.from({ length: 10 }, (_, index) => makeRoute(index + 10))
-    const bad = makeRoute(5, {
-      node: { kind: 'local' },
-      backend: { proto: 'http', host: '127.0.0.1', port: 3000 },
-    })
-    fake.state = { ...state, routes: [bad, ...good] }
-    const { haproxy } = await start()
-    const report = await reported(fake, 'the report', (each) => each.applied === 7)
-    expect(report.problems).toEqual([
-      { scope: { kind: 'service', id: 5 }, message: '127.0.0.1 is Postern itself on this port.' },
-    ])
-    const addresses = haproxy.applied.at(-1)?.wanted.routes.map((route) => route.address)
-    expect(addresses).toEqual([null, ...good.map(() => '10.64.0.2')])
-  })
-
-  test('one row of the server that is not what it should be beside others that are', async () => {
-    const fake = await serve()
-    const good = { peers: [peer], routes: [makeRoute(1), makeRoute(2)] }
-    const certificates = [makeCertificate(0), makeCertificate(3)]
-    const whole = { ...makeState({ ...good, certificates }), revision: 9 }
-    const sections = {
-      settings: whole.settings,
-      peers: [peer, { ...makePeer(2), publicKey: `x\nAllowedIPs = 0.0.0.0/0` }],
-      routes: [makeRoute(1), { ...makeRoute(6), domain: 'a.example.com/ 1|0|10.0.0.1' }, makeRoute(2)],
-      ports: [],
-      signIns: [],
-      challenges: [],
-      certificates: [makeCertificate(0), { ...makeCertificate(3), domains: ['a b'] }],
-    }
-    fake.answerWith = { revision: 9, hashes: whole.hashes, sections }
-    const { haproxy } = await start()
-    const report = await reported(fake, 'the report', (each) => each.applied === 9)
-    expect(report.problems.map(({ scope }) => scope)).toEqual(
-      expect.arrayContaining([
-        { kind: 'node', id: 2 },
-        { kind: 'service', id: 6 },
-        { kind: 'certificate', id: 3 },
-      ]),
-    )
-    expect(report.problems).toHaveLength(3)
-    expect(haproxy.applied.at(-1)?.wanted.routes.map(({ id }) => id)).toEqual([1, 2])
-    expect(await lab.must('wg', 'show', lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
-    fake.answerWith = undefined
-    fake.state = { ...whole, revision: 10 }
-    fake.hint({ type: 'changed', revision: 10 })
-    await reported(fake, 'the recovery', (each) => each.applied === 10 && each.problems.length === 0)
+    expect(await at.lab.must('wg', 'show', at.lab.interface, 'peers')).toBe(`${peer.publicKey}\n`)
+    expect(await at.lab.must('nft', 'list', 'tables')).toContain('postern')
+    expect(existsSync(`${pathsIn(at.lab).lastGood}`)).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answerOf, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
-import type { WireGuardWanted } from './drivers/tunnel/driver.ts'
+import type { WireGuardWanted } from './drivers/tunnel/admission.ts'
 import { Loop, type LoopOptions } from './loop.ts'
 import { createTargetFinder } from './targets.ts'
 

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { DataPlane, EdgeReport, InForce, PartState, PortFacts, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import type { Settings } from '@postern/contract/settings'
@@ -6,7 +8,14 @@ import { messageOf } from '@postern/host/errors'
 import { type HeldState, readAnswer, StateError } from './held-state.ts'
 import { assertKnown } from './known-server.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
-import { type HaproxyOutcome, type Outcome, type ReconcileParts, reconcile, tidy } from './reconcile.ts'
+import {
+  type HaproxyOutcome,
+  type ReconcileParts,
+  reconcile,
+  type TunnelAndFirewall,
+  tidy,
+  tunnelProblems,
+} from './reconcile.ts'
 import { createSingleFlight } from './single-flight.ts'
 
 export interface LoopOptions extends ReconcileParts {
@@ -32,7 +41,10 @@ const HAPROXY_CHECK_EVERY = 500
 const UNCHANGED_CHECKS = 12
 /** For the very first start, where the server is being started too; a busy machine takes its time for that. */
 const READY_WITHIN = 30_000
-const PARTS = ['haproxy', 'wireguard', 'nftables'] as const
+/** How long an apply waits for tunnel and firewall when HAProxy is done, in ms. */
+const HEAD_START = 250
+const OTHERS = ['wireguard', 'nftables'] as const
+const PARTS = ['haproxy', ...OTHERS] as const
 const RETRY = { first: 250, most: 5000 }
 
 /** Fetches the state, makes this machine equal to it, reports, and saves it: one of each at a time, the newest wins. */
@@ -52,9 +64,13 @@ export class Loop {
   #refusal: string | undefined
   #wanted = 0
   readonly #inForce: InForce = { haproxy: 0, wireguard: 0, nftables: 0 }
-  #outcome: Outcome | undefined
-  /** What the tunnel and the firewall were made from, while they need not be checked again. */
-  #madeFrom: Pick<HeldState, 'settings' | 'peers'> | undefined
+  #haproxy: HaproxyOutcome | undefined
+  /** With the state that they were made from: they need not be checked again while its peers are wanted. */
+  #others: (TunnelAndFirewall & { madeFrom: Pick<HeldState, 'settings' | 'peers'> }) | undefined
+  /** Until tunnel and firewall are made right. */
+  #securing: Promise<void> | undefined
+  /** Until what came after its apply has been reported. */
+  #late: Promise<void> | undefined
   /** The next apply checks every part, also those that should still be as they were left. */
   #fullCheckDue = true
   /** What we hold may differ from what the server thinks we hold. */
@@ -113,6 +129,7 @@ export class Loop {
     this.#fetching.close()
     this.#applying.close()
     await this.#applying.idle()
+    await this.#late
   }
 
   async #loadLastGood(): Promise<void> {
@@ -177,42 +194,59 @@ export class Loop {
     if (!state) return
     const isFull = this.#fullCheckDue
     this.#fullCheckDue = false
-    const hasDrifted = isFull && (this.#haveFailed() || (await this.#mayHaveDrifted()))
-    const tunnelAndFirewall = hasDrifted ? undefined : this.#keptTunnelAndFirewall(state)
-    const onAhead = (haproxy: HaproxyOutcome) => this.#tellAhead(state.revision, haproxy)
-    const scope = { tunnelAndFirewall, isQuick: !isFull, onAhead }
-    const outcome = await reconcile(this.#options, state, scope)
-    this.#logParts(outcome.dataPlane)
-    this.#outcome = outcome
-    this.#madeFrom = state
-    for (const part of PARTS) if (outcome.isInForce[part]) this.#inForce[part] = state.revision
+    const { haproxy, others } = reconcile(this.#options, state, {
+      isQuick: !isFull,
+      others: this.#securing
+        ? undefined
+        : { kept: this.#kept(state), isDue: async () => isFull && this.#areDue() },
+    })
+    if (others) this.#securing = this.#takeOthers(state, others)
+    this.#takeHaproxy(state, await haproxy)
+    await this.#secured()
     this.#report()
     this.#becomeReady()
-    if (outcome.needsAnotherApply) this.#applying.trigger()
+    if (this.#haproxy?.needsAnotherApply) this.#applying.trigger()
     // A newer state does not wait for the disk; the next full check saves in any case.
     if (this.#state === state || isFull) await this.#save(state)
   }
 
-  /** While tunnel and firewall still take their time. */
-  #tellAhead(revision: number, { part, problems, isInForce, isDiskFull }: HaproxyOutcome): void {
-    const outcome = this.#outcome
-    if (!outcome) return
-    const dataPlane = { ...outcome.dataPlane, haproxy: part }
-    this.#logParts(dataPlane)
-    this.#outcome = {
-      ...outcome,
-      dataPlane,
-      isDiskFull,
-      problems: { ...outcome.problems, haproxy: problems },
-    }
-    if (isInForce) this.#inForce.haproxy = revision
-    this.#report()
+  #takeHaproxy({ revision }: HeldState, outcome: HaproxyOutcome): void {
+    this.#logParts({ haproxy: outcome.part })
+    this.#haproxy = outcome
+    if (outcome.isInForce) this.#inForce.haproxy = revision
+  }
+
+  async #takeOthers(state: HeldState, others: Promise<TunnelAndFirewall>): Promise<void> {
+    const made = await others
+    this.#securing = undefined
+    const parts = { wireguard: made.wireguard.part, nftables: made.nftables.part }
+    this.#logParts(parts)
+    this.#others = { ...made, madeFrom: state }
+    for (const part of OTHERS) if (parts[part].state !== 'failed') this.#inForce[part] = state.revision
+    if (made.needsAnotherApply) this.#applying.trigger()
+  }
+
+  /** What takes its time, like a wireguard-go that does not start, is told of later, and what is new goes ahead. */
+  async #secured(): Promise<void> {
+    const securing = this.#securing
+    if (!securing || this.#late) return
+    const isLate = this.#others && delay(HEAD_START, true)
+    if (!(await Promise.race([securing, isLate ?? securing]))) return
+    this.#late = securing.then(() => {
+      this.#late = undefined
+      this.#report()
+      this.#applying.trigger()
+    })
+  }
+
+  async #areDue(): Promise<boolean> {
+    return this.#haveFailed() || (await this.#mayHaveDrifted())
   }
 
   /** What fails is tried again with every full check, and not with each change, which would wait for it. */
   #haveFailed(): boolean {
-    const { wireguard, nftables } = this.#outcome?.dataPlane ?? {}
-    return wireguard?.state !== 'ok' || nftables?.state !== 'ok'
+    const { wireguard, nftables } = this.#others ?? {}
+    return wireguard?.part.state !== 'ok' || nftables?.part.state !== 'ok'
   }
 
   /** Whether tunnel or firewall may differ from how the last apply left them. */
@@ -225,9 +259,9 @@ export class Loop {
     return true
   }
 
-  #keptTunnelAndFirewall({ settings, peers }: HeldState): Outcome['tunnelAndFirewall'] | undefined {
-    const isSame = this.#madeFrom?.settings === settings && this.#madeFrom.peers === peers
-    return isSame ? this.#outcome?.tunnelAndFirewall : undefined
+  #kept({ settings, peers }: HeldState): TunnelAndFirewall | undefined {
+    const { madeFrom } = this.#others ?? {}
+    return madeFrom?.settings === settings && madeFrom.peers === peers ? this.#others : undefined
   }
 
   /** What is on disk stays when this fails, and is still a whole state. */
@@ -250,32 +284,44 @@ export class Loop {
   }
 
   async #checkHaproxy(): Promise<void> {
-    const outcome = this.#outcome
-    if (!outcome) return
-    const haproxy = await this.#options.haproxy.check().catch(failed)
-    const next = { ...outcome.dataPlane, haproxy }
-    if (!this.#logParts(next)) return
-    outcome.dataPlane = next
+    const before = this.#haproxy
+    if (!before) return
+    const part = await this.#options.haproxy.check().catch(failed)
+    if (!this.#logParts({ haproxy: part })) return
+    this.#haproxy = { ...before, part }
     this.#report()
     this.#applying.trigger()
   }
 
+  /** As far as every part has been given something to do. */
+  #dataPlane(): DataPlane | undefined {
+    const [haproxy, others] = [this.#haproxy, this.#others]
+    if (!haproxy || !others) return undefined
+    return { haproxy: haproxy.part, wireguard: others.wireguard.part, nftables: others.nftables.part }
+  }
+
   /** Before the first apply there is nothing to report but that the server's answer is refused. */
   #report(): void {
-    const dataPlane = this.#outcome?.dataPlane ?? (this.#refusal && idle(this.#refusal))
+    const dataPlane = this.#dataPlane() ?? (this.#refusal && idle(this.#refusal))
     if (!dataPlane) return
     const refused: Problem[] = this.#refusal ? [{ scope: { kind: 'edge' }, message: this.#refusal }] : []
     const observed = this.#options.observerProblems()
-    const found = Object.values(this.#outcome?.problems ?? {}).flat()
     this.#options.report({
       wanted: this.#wanted,
       applied: Math.min(...Object.values(this.#inForce)),
       inForce: { ...this.#inForce },
-      problems: tidy([...refused, ...observed, ...this.#unread, ...found]),
-      isStuck: this.#refusal !== undefined || this.#outcome?.isDiskFull === true,
+      problems: tidy([...refused, ...observed, ...this.#unread, ...this.#foundProblems()]),
+      isStuck: this.#refusal !== undefined || this.#haproxy?.isDiskFull === true,
       dataPlane,
       ports: this.#portFacts(),
     })
+  }
+
+  #foundProblems(): Problem[] {
+    const [haproxy, others, state] = [this.#haproxy, this.#others, this.#state]
+    const { wireguard, nftables } = others ?? {}
+    const down = wireguard && state ? tunnelProblems(state, wireguard.part) : []
+    return [haproxy, wireguard, nftables].flatMap((each) => each?.problems ?? []).concat(down)
   }
 
   #portFacts(): PortFacts {
@@ -291,17 +337,15 @@ export class Loop {
   #becomeReady(): void {
     if (this.#isReady) return
     this.#isReady = true
-    this.#options.onReady(this.#outcome?.dataPlane ?? null)
+    this.#options.onReady(this.#dataPlane() ?? null)
   }
 
   /** A part that comes and goes is logged once each time, not with every check. @returns whether anything differs */
-  #logParts(after: DataPlane): boolean {
-    const before = this.#outcome?.dataPlane
-    const changed = PARTS.filter(
-      (name) => before?.[name].state !== after[name].state || before[name].detail !== after[name].detail,
-    )
+  #logParts(after: Partial<DataPlane>): boolean {
+    const before = this.#dataPlane()
+    const changed = PARTS.filter((name) => after[name] && !isDeepStrictEqual(before?.[name], after[name]))
     for (const name of changed) {
-      const { state, detail } = after[name]
+      const { state, detail } = after[name] ?? {}
       if (state === 'ok') this.#options.log.info(`${name} is as wanted: ${detail}`)
       else this.#options.log.warn(`${name} is not as wanted: ${detail}`)
     }

@@ -1,24 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { holdState, makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { makeFakeNames } from '../test/fake-names.ts'
 import { makeUdpRoute } from '../test/udp-lab.ts'
 import type { PartResult } from './drivers/part.ts'
-import { type HaproxyOutcome, type ReconcileParts, reconcile } from './reconcile.ts'
+import type { HeldState } from './held-state.ts'
+import { type ReconcileParts, reconcile, type TunnelAndFirewall } from './reconcile.ts'
 import { createTargetFinder } from './targets.ts'
 
-const FULL = { tunnelAndFirewall: undefined, isQuick: false, onAhead: () => undefined }
+const OK = { state: 'ok', detail: '' } as const
+const FULL = { isQuick: false, others: { kept: undefined, isDue: async () => true } }
+
+/** Everything is made right, but what is kept. */
+async function reconcileAll(parts: ReconcileParts, state: HeldState, kept?: TunnelAndFirewall) {
+  const others = { kept, isDue: async () => false }
+  const lanes = reconcile(parts, state, { isQuick: kept !== undefined, others })
+  const [haproxy, made] = await Promise.all([lanes.haproxy, lanes.others])
+  if (!made) throw new Error('tunnel and firewall were left alone')
+  return { haproxy, others: made }
+}
 
 it('leads visitors away from a peer before the tunnel lets go of it', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 50), holdState(makeState()), FULL)
+  await reconcileAll(partsThatRecord(order, 50), holdState(makeState()))
   expect(order).toEqual(['haproxy', 'nftables', 'wireguard'])
 })
 
 it('makes the tunnel right also while HAProxy takes its time', async () => {
   const order: string[] = []
-  await reconcile(partsThatRecord(order, 1500), holdState(makeState()), FULL)
+  await reconcileAll(partsThatRecord(order, 1500), holdState(makeState()))
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
 })
 
@@ -28,34 +39,36 @@ it('tells the firewall of a UDP service that changes, not the tunnel, and of not
   const { address: _, ...udp } = makeUdpRoute(10, 32_670)
   const stateOf = (port: number) =>
     holdState(makeState({ ports: [{ ...udp, backend: { host: null, port } }] }))
-  const first = await reconcile(parts, stateOf(53), FULL)
+  const first = await reconcileAll(parts, stateOf(53))
   order.length = 0
-  const scope = { ...FULL, tunnelAndFirewall: first.tunnelAndFirewall, isQuick: true }
-  const second = await reconcile(parts, stateOf(54), scope)
+  const second = await reconcileAll(parts, stateOf(54), first.others)
   expect(order.sort()).toEqual(['haproxy', 'nftables'])
   order.length = 0
   const state = stateOf(54)
-  const third = await reconcile(parts, state, { ...scope, tunnelAndFirewall: second.tunnelAndFirewall })
+  const third = await reconcileAll(parts, state, second.others)
   order.length = 0
-  await reconcile(parts, state, { ...scope, tunnelAndFirewall: third.tunnelAndFirewall })
+  await reconcileAll(parts, state, third.others)
   expect(order).toEqual(['haproxy'])
 })
 
-it('says that HAProxy is done when the tunnel takes its time', async () => {
+it('HAProxy is done while the tunnel takes its time', async () => {
   const parts = partsThatRecord([], 0)
   const tunnel = Promise.withResolvers<PartResult>()
   parts.wireguard.apply = () => tunnel.promise
-  const ahead = Promise.withResolvers<HaproxyOutcome>()
-  const outcome = reconcile(parts, holdState(makeState()), { ...FULL, onAhead: ahead.resolve })
-  expect(await ahead.promise).toMatchObject({ isInForce: true, problems: [] })
+  const { haproxy, others } = reconcile(parts, holdState(makeState()), FULL)
+  expect(await haproxy).toMatchObject({ isInForce: true, problems: [] })
   tunnel.resolve({ part: { state: 'failed', detail: 'slow' }, problems: [] })
-  expect((await outcome).isInForce).toEqual({ haproxy: true, wireguard: false, nftables: true })
+  expect((await others)?.wireguard.part).toEqual({ state: 'failed', detail: 'slow' })
 })
 
-it('says it once when the tunnel is quick', async () => {
-  const onAhead = vi.fn()
-  await reconcile(partsThatRecord([], 0), holdState(makeState()), { ...FULL, onAhead })
-  expect(onAhead).not.toHaveBeenCalled()
+it('leaves tunnel and firewall to an earlier apply that still has them', async () => {
+  const order: string[] = []
+  const lanes = reconcile(partsThatRecord(order, 0), holdState(makeState()), {
+    isQuick: true,
+    others: undefined,
+  })
+  await lanes.haproxy
+  expect([lanes.others, order]).toEqual([undefined, ['haproxy']])
 })
 
 it('dials no host of a network that the tunnel leaves out', async () => {
@@ -66,13 +79,27 @@ it('dials no host of a network that the tunnel leaves out', async () => {
   const parts = partsThatRecord([], 0)
   const dialled: (string | null | undefined)[] = []
   parts.onRoutes = (sections) => dialled.push([...sections.values()].flat()[0]?.address)
-  await reconcile(parts, state, FULL)
+  await reconcileAll(parts, state)
   parts.wireguard.admit = async ({ peers }) => peers.map((peer) => ({ ...peer, subnets: [] }))
-  const { tunnelAndFirewall } = await reconcile(parts, state, FULL)
-  await reconcile(parts, state, { ...FULL, tunnelAndFirewall })
+  const { others } = await reconcileAll(parts, state)
+  await reconcileAll(parts, state, others)
   parts.wireguard.admit = () => Promise.reject(new Error('ip did not end'))
-  await reconcile(parts, state, FULL)
+  await reconcileAll(parts, state)
   expect(dialled).toEqual(['192.168.7.9', null, null, null])
+})
+
+it('HAProxy is told again when the tunnel has other networks than it was told', async () => {
+  const state = holdState(makeState({ peers: [makePeer(1), makePeer(2, { subnets: ['192.168.7.0/24'] })] }))
+  const parts = partsThatRecord([], 0)
+  const apply = parts.wireguard.apply
+  expect((await reconcileAll(parts, state)).others.needsAnotherApply).toBe(false)
+  parts.wireguard.apply = async (wanted) => {
+    parts.wireguard.admit = async ({ peers }) => peers.map((peer) => ({ ...peer, subnets: [] }))
+    return apply(wanted)
+  }
+  const { others } = await reconcileAll(parts, state)
+  expect(others.needsAnotherApply).toBe(true)
+  expect((await reconcileAll(parts, state, others)).others.needsAnotherApply).toBe(false)
 })
 
 it('a full disk is one problem of the edge, and no failure of a HAProxy that runs', async () => {
@@ -84,14 +111,12 @@ it('a full disk is one problem of the edge, and no failure of a HAProxy that run
   parts.nftables.apply = async () => {
     throw full
   }
-  const { dataPlane, isInForce, isDiskFull, problems } = await reconcile(parts, holdState(makeState()), FULL)
+  const { haproxy, others } = await reconcileAll(parts, holdState(makeState()))
   const message = "The edge's disk is full: what runs keeps running, and changes wait. Free some space there."
   const problem = { scope: { kind: 'edge' }, message }
-  expect(problems).toEqual({ haproxy: [problem], others: [problem] })
-  expect(dataPlane.haproxy.state).toBe('ok')
-  expect(dataPlane.nftables).toEqual({ state: 'failed', detail: message })
-  expect(isInForce).toEqual({ haproxy: false, wireguard: true, nftables: false })
-  expect(isDiskFull).toBe(true)
+  expect(haproxy).toMatchObject({ problems: [problem], part: OK, isInForce: false, isDiskFull: true })
+  expect(others.nftables).toMatchObject({ problems: [problem], part: { state: 'failed', detail: message } })
+  expect(others.wireguard).toEqual({ problems: [], part: OK })
 })
 
 it('a machine that cannot be looked at is a problem, and ends nothing', async () => {
@@ -100,20 +125,20 @@ it('a machine that cannot be looked at is a problem, and ends nothing', async ()
   }
   const order: string[] = []
   const parts = { ...partsThatRecord(order, 0), observeMachine }
-  const outcome = await reconcile(parts, holdState(makeState()), FULL)
-  expect(outcome.problems).toEqual({
-    haproxy: [{ scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }],
-    others: [],
+  const { haproxy, others } = await reconcileAll(parts, holdState(makeState()))
+  const problem = { scope: { kind: 'edge' }, message: 'HAProxy: no right to read' }
+  expect(haproxy).toMatchObject({ problems: [problem], isInForce: false })
+  expect(others).toMatchObject({
+    wireguard: { problems: [], part: OK },
+    nftables: { problems: [], part: OK },
   })
-  expect(outcome.isInForce).toEqual({ haproxy: false, wireguard: true, nftables: true })
   expect(order).toEqual(['nftables', 'wireguard'])
 })
 
 function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts {
-  const ok = { state: 'ok', detail: '' } as const
   const record = (name: string): Promise<PartResult> => {
     order.push(name)
-    return Promise.resolve({ part: ok, problems: [] })
+    return Promise.resolve({ part: OK, problems: [] })
   }
   const names = makeFakeNames()
   return {
@@ -125,8 +150,8 @@ function partsThatRecord(order: string[], haproxyTakes: number): ReconcileParts 
       },
       needsAnotherApply: () => false,
       heldPorts: () => [],
-      state: () => ok,
-      check: () => Promise.resolve(ok),
+      state: () => OK,
+      check: () => Promise.resolve(OK),
     },
     nftables: {
       apply: () => record('nftables'),

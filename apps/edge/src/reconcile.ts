@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type {
   Challenge,
   EdgeCertificate,
@@ -7,7 +8,7 @@ import type {
   Route,
   TunnelSettings,
 } from '@postern/contract/desired-state'
-import type { DataPlane, PartState, Problem } from '@postern/contract/edge'
+import type { PartState, Problem } from '@postern/contract/edge'
 import { LIMITS } from '@postern/contract/limits'
 import { codeOf, messageOf } from '@postern/host/errors'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
@@ -54,12 +55,17 @@ export interface ReconcileParts {
 
 /** How much of the machine an apply checks. */
 export interface Scope {
-  /** The result of an earlier apply for these parts, when they need not be checked again. */
-  tunnelAndFirewall: TunnelAndFirewall | undefined
   /** HAProxy is believed to hold what it held last. */
   isQuick: boolean
-  /** HAProxy is done, and tunnel and firewall take their time. */
-  onAhead: (haproxy: HaproxyOutcome) => void
+  /** Undefined while an earlier apply still has tunnel and firewall in hand. */
+  others:
+    | {
+        /** How an earlier apply left them, where the same peers are wanted. */
+        kept: TunnelAndFirewall | undefined
+        /** Whether they are made right even so. */
+        isDue(): Promise<boolean>
+      }
+    | undefined
 }
 
 export interface HaproxyOutcome extends PartResult {
@@ -67,6 +73,8 @@ export interface HaproxyOutcome extends PartResult {
   isInForce: boolean
   /** It goes on with what it has, and only what is new waits. */
   isDiskFull: boolean
+  /** The next apply should follow at once: this one left something so as not to delay a newer state. */
+  needsAnotherApply: boolean
 }
 
 export interface TunnelAndFirewall {
@@ -74,20 +82,14 @@ export interface TunnelAndFirewall {
   nftables: PartResult
   /** The UDP services that the firewall was made for. */
   udp: readonly ResolvedPortRoute[] | undefined
-  /** With those of their networks that are in the tunnel. */
-  peers: readonly Peer[]
+  /** The tunnel has other networks of gateways than HAProxy was told. */
+  needsAnotherApply: boolean
 }
 
-export interface Outcome {
-  /** What was read back and is as wanted; nothing waits for a part that is missing. */
-  isInForce: Record<keyof DataPlane, boolean>
-  /** The next apply should follow at once: this one left something so as not to delay a newer state. */
-  needsAnotherApply: boolean
-  problems: { haproxy: Problem[]; others: Problem[] }
-  /** HAProxy cannot be given anything new. */
-  isDiskFull: boolean
-  dataPlane: DataPlane
-  tunnelAndFirewall: TunnelAndFirewall
+/** Two lanes: whatever tunnel and firewall wait for, HAProxy's changes do not. */
+export interface Lanes {
+  haproxy: Promise<HaproxyOutcome>
+  others: Promise<TunnelAndFirewall> | undefined
 }
 
 /** How long an apply waits for look-ups that it has just started, in ms; slower ones come with a later apply. */
@@ -97,58 +99,16 @@ const NAME_GRACE = 10
 const HEAD_START = 250
 
 /** Makes this machine equal to the state. A part that fails never keeps the others from being made right. */
-export async function reconcile(
-  parts: ReconcileParts,
-  state: HeldState,
-  { tunnelAndFirewall: kept, isQuick, onAhead }: Scope,
-): Promise<Outcome> {
-  const admitted = kept ? Promise.resolve(kept.peers) : admitPeers(parts, state)
+export function reconcile(parts: ReconcileParts, state: HeldState, { isQuick, others }: Scope): Lanes {
+  const admitted = admitPeers(parts, state)
   const targets = findTargets(parts, state, admitted)
-  const haproxyApplied = applyHaproxy(parts, state, targets, isQuick)
-  const others = targets
-    .then(findUdp, () => undefined)
-    .then((udp) =>
-      kept
-        ? updateFirewall(parts, state, kept, udp)
-        : applyTunnelAndFirewall(parts, state, udp, haproxyApplied, admitted),
-    )
-  const [haproxy, tunnelAndFirewall] = await Promise.all([
-    haproxyApplied,
-    others,
-    tellAhead(haproxyApplied, others, onAhead),
-  ])
-  const { wireguard, nftables } = tunnelAndFirewall
-  const dataPlane = { haproxy: haproxy.part, wireguard: wireguard.part, nftables: nftables.part }
-  return {
-    isInForce: {
-      haproxy: haproxy.isInForce,
-      wireguard: wireguard.part.state !== 'failed',
-      nftables: nftables.part.state !== 'failed',
-    },
-    needsAnotherApply: haproxy.needsAnotherApply,
-    isDiskFull: haproxy.isDiskFull,
-    problems: {
-      haproxy: haproxy.problems,
-      others: [...wireguard.problems, ...nftables.problems, ...tunnelProblems(state, wireguard.part)],
-    },
-    dataPlane,
-    tunnelAndFirewall,
+  const haproxy = applyHaproxy(parts, state, targets, isQuick)
+  const secure = async ({ kept, isDue }: NonNullable<Scope['others']>) => {
+    const udp = await targets.then(findUdp, () => undefined)
+    if (kept && !(await isDue())) return updateFirewall(parts, state, kept, udp)
+    return applyTunnelAndFirewall(parts, state, udp, haproxy, await admitted)
   }
-}
-
-/** What fails slowly, like a wireguard-go that does not start, must not keep what works from being said. */
-async function tellAhead(
-  haproxyApplied: Promise<HaproxyOutcome>,
-  others: Promise<unknown>,
-  onAhead: Scope['onAhead'],
-): Promise<void> {
-  let isPending = true
-  const done = others.then(() => {
-    isPending = false
-  })
-  const haproxy = await haproxyApplied
-  await Promise.race([done, delay(HEAD_START)])
-  if (isPending) onAhead(haproxy)
+  return { haproxy, others: others && secure(others) }
 }
 
 /**
@@ -160,7 +120,7 @@ async function applyTunnelAndFirewall(
   state: HeldState,
   udp: readonly ResolvedPortRoute[] | undefined,
   haproxyApplied: Promise<unknown>,
-  admitted: Promise<readonly Peer[]>,
+  admitted: readonly Peer[],
 ): Promise<TunnelAndFirewall> {
   await Promise.race([haproxyApplied, delay(HEAD_START)])
   const { settings, peers } = state
@@ -170,7 +130,12 @@ async function applyTunnelAndFirewall(
     parts.wireguard.apply({ settings, peers: isSafe ? peers : [] }),
   )
   const part = isSafe ? wireguard.part : shut(nftables.part)
-  return { wireguard: { ...wireguard, part }, nftables, udp, peers: await admitted }
+  const needsAnotherApply = isSafe && !haveSameNetworks(await admitPeers(parts, state), admitted)
+  return { wireguard: { ...wireguard, part }, nftables, udp, needsAnotherApply }
+}
+
+function haveSameNetworks(a: readonly Peer[], b: readonly Peer[]): boolean {
+  return a === b || a.every(({ subnets }, index) => isDeepStrictEqual(subnets, b[index]?.subnets))
 }
 
 /** Without the firewall, nodes would reach all of this machine. */
@@ -195,8 +160,8 @@ async function updateFirewall(
   udp: readonly ResolvedPortRoute[] | undefined,
 ): Promise<TunnelAndFirewall> {
   const isSame = kept.udp?.length === udp?.length && udp?.every((route, index) => route === kept.udp?.[index])
-  if (!udp || isSame) return kept
-  return { ...kept, nftables: await applyFirewall(parts, state, udp), udp }
+  if (!udp || isSame) return { ...kept, needsAnotherApply: false }
+  return { ...kept, nftables: await applyFirewall(parts, state, udp), udp, needsAnotherApply: false }
 }
 
 /** A row is the same object as long as nothing in it changes. */
@@ -209,7 +174,7 @@ async function applyHaproxy(
   state: HeldState,
   targets: ReturnType<typeof findTargets>,
   isQuick: boolean,
-): Promise<HaproxyOutcome & { needsAnotherApply: boolean }> {
+): Promise<HaproxyOutcome> {
   const { certificates, settings, sections } = state
   const challenges = rowsOf(sections.challenges)
   const unresolved: Problem[] = []
@@ -240,7 +205,7 @@ async function applyHaproxy(
   }
 }
 
-/** What cannot be looked at is not behind a gateway: its packets would leave this machine by another way. */
+/** What cannot be looked at for long is not behind a gateway: its packets would leave this machine by another way. */
 async function admitPeers({ wireguard, log }: ReconcileParts, { settings, peers }: HeldState) {
   try {
     return await wireguard.admit({ settings, peers })
@@ -288,7 +253,7 @@ async function attempt(
 const DISK_FULL = "The edge's disk is full: what runs keeps running, and changes wait. Free some space there."
 
 /** Without a tunnel no service of a node is reachable, and each one shows it. */
-function tunnelProblems(state: HeldState, part: PartState): Problem[] {
+export function tunnelProblems(state: HeldState, part: PartState): Problem[] {
   if (part.state === 'ok') return []
   return rowsOf(routesOf(state.sections))
     .filter((route) => route.enabled && route.node.kind !== 'local')

@@ -5,7 +5,8 @@ import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../../test/factories.ts'
 import { type Lab, startLab } from '../../../test/lab.ts'
-import { createWireGuard, type WireGuardWanted } from './driver.ts'
+import type { WireGuardWanted } from './admission.ts'
+import { createWireGuard } from './driver.ts'
 
 let lab: Lab
 const PORT = 51999

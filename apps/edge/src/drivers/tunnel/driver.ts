@@ -1,22 +1,16 @@
 import { mkdir } from 'node:fs/promises'
-import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import type { Peer } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/exec'
 import { writeAtomic } from '@postern/host/files'
-import { publicKeyOf } from '@postern/host/wireguard-keys'
 import { renderWireGuard } from '@postern/render/wireguard/config'
-import {
-  admitPeers,
-  type OccupiedNetwork,
-  type PlanInput,
-  planTunnel,
-  type TunnelPlan,
-} from '@postern/render/wireguard/plan'
+import { planTunnel, type TunnelPlan } from '@postern/render/wireguard/plan'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
+import { createAdmission, planInput, type WireGuardWanted } from './admission.ts'
 import { createEndpointMemory, type EndpointMemory, type Endpoints, findEndpoint } from './endpoints.ts'
 import { ensureInterface, removeInterface } from './interface.ts'
-import { observeOccupied, observeTunnel } from './observe.ts'
+import { type Network, observeNetwork, observeTunnel } from './observe.ts'
 import {
   isInSync,
   isOwnPartRight,
@@ -40,11 +34,6 @@ export interface WireGuardOptions {
   resolvConf: string
 }
 
-export interface WireGuardWanted {
-  settings: TunnelSettings
-  peers: readonly Peer[]
-}
-
 export interface WireGuardDriver {
   /** Makes the interface exact, from any state, and reads it back. @throws PartMissingError, PartFailedError */
   apply(wanted: WireGuardWanted): Promise<PartResult>
@@ -64,6 +53,8 @@ const CARRIERS: Record<string, string> = { wireguard: 'WireGuard in the kernel',
 
 export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
   const memory = createEndpointMemory(`${options.dir}/${options.interface}.endpoints`)
+  const observe = () => observeNetwork(options)
+  const admission = createAdmission({ ...options, observe, clock: () => performance.now() })
   let left: WantedTunnel | undefined
   return {
     async apply(wanted) {
@@ -71,14 +62,15 @@ export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
       await mkdir(options.dir, { recursive: true, mode: 0o700 })
       const endpoints = await memory.recall()
       const failures: Error[] = []
-      let plan = await look(options, wanted)
+      const again = async () => look(options, wanted, await admission.look(wanted))
+      let plan = await look(options, wanted, await admission.lookOnce(wanted))
       if (!plan) {
         await ensureInterface(options)
-        plan = await look(options, wanted)
+        plan = await again()
       }
       for (let round = 0; round < ROUNDS && plan && plan.steps.length > 0; round++) {
         failures.push(...(await act(options, plan, endpoints)))
-        plan = await look(options, wanted)
+        plan = await again()
       }
       if (!plan) throw new PartFailedError(`The interface ${options.interface} does not stay.`)
       const result = judge(options, plan, failures)
@@ -86,11 +78,7 @@ export function createWireGuard(options: WireGuardOptions): WireGuardDriver {
       left = plan.target
       return { ...result, problems: [...result.problems, ...problems] }
     },
-    async admit(wanted) {
-      // Most have no gateway, and starting a program would delay what changes.
-      if (wanted.peers.every(({ subnets }) => subnets.length === 0)) return wanted.peers
-      return admitPeers(planInput(options, wanted, await observeOccupied(options)))
-    },
+    admit: admission.admit,
     async isAsLeft() {
       const held = left && (await findTunnel(options.exec, options.interface))
       return left !== undefined && held !== undefined && isInSync(left, held)
@@ -106,11 +94,15 @@ interface Look {
 }
 
 /** @returns undefined when there is no tunnel that could be adopted */
-async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise<Look | undefined> {
-  const { tunnel, occupied, hasIpv6 } = await observeTunnel(options)
+async function look(
+  options: WireGuardOptions,
+  wanted: WireGuardWanted,
+  network: Network,
+): Promise<Look | undefined> {
+  const { tunnel, hasIpv6 } = await observeTunnel(options, network)
   if (!tunnel || !(tunnel.kind in CARRIERS)) return undefined
   const { tunnelPrivateKey } = wanted.settings
-  const plan = planTunnel(planInput(options, wanted, occupied))
+  const plan = planTunnel(planInput(wanted, network.occupied, options.gatewayNetworks))
   const target = {
     ...(hasIpv6 ? plan : withoutIpv6(plan)),
     interface: options.interface,
@@ -118,15 +110,6 @@ async function look(options: WireGuardOptions, wanted: WireGuardWanted): Promise
     listenPort: options.listenPort,
   }
   return { target, tunnel, steps: planSteps(target, tunnel) }
-}
-
-function planInput(
-  { gatewayNetworks = null }: WireGuardOptions,
-  wanted: WireGuardWanted,
-  occupied: readonly OccupiedNetwork[],
-): PlanInput {
-  const ownPublicKey = publicKeyOf(wanted.settings.tunnelPrivateKey)
-  return { ...wanted, ownPublicKey, occupied, gatewayNetworks }
 }
 
 /** Tries every step, also after one that failed: the more of it stands, the better. */

@@ -2,37 +2,52 @@ import { readFile } from 'node:fs/promises'
 import type { Exec } from '@postern/host/exec'
 import type { OccupiedNetwork } from '@postern/render/wireguard/plan'
 import { errorFrom } from '../part.ts'
-import { addressesOf, destinationOf, occupiedNetworks, parseLinks, parseRoutes } from './ip-json.ts'
+import {
+  addressesOf,
+  destinationOf,
+  type IpRoute,
+  type Link,
+  occupiedNetworks,
+  parseLinks,
+  parseRoutes,
+} from './ip-json.ts'
 import type { ObservedTunnel } from './steps.ts'
 import { findTunnel } from './wg.ts'
 
 export interface TunnelSight {
   /** Undefined when there is no interface, or nothing behind it speaks WireGuard. */
   tunnel: ObservedTunnel | undefined
-  occupied: OccupiedNetwork[]
   /** False when the administrator has switched IPv6 off for new interfaces. */
   hasIpv6: boolean
 }
 
-const TIMEOUT = { timeoutMs: 10_000 }
+/** What this machine is connected to. */
+export interface Network {
+  links: Link[]
+  /** The main table's. */
+  routes: IpRoute[]
+  /** What is not the tunnel's. */
+  occupied: OccupiedNetwork[]
+}
 
-/** Reads the interface and what else this machine is connected to. @throws PartFailedError, ProgramMissingError */
-export async function observeTunnel(options: {
+interface Options {
   exec: Exec
   interface: string
   resolvConf: string
-}): Promise<TunnelSight> {
-  const { exec, interface: name } = options
-  const { links, routes: all } = await readNetwork(exec)
-  const [own, foreign] = [all.filter(({ dev }) => dev === name), all.filter(({ dev }) => dev !== name)]
+}
+
+/** Reads the interface. @throws PartFailedError, ProgramMissingError */
+export async function observeTunnel(
+  { exec, interface: name }: Options,
+  { links, routes: all }: Network,
+): Promise<TunnelSight> {
   const link = links.find((each) => each.ifname === name)
   const held = link && (await findTunnel(exec, name))
-  const routes = own.flatMap((route) => {
-    const destination = destinationOf(route)
+  const routes = all.flatMap((route) => {
+    const destination = route.dev === name && destinationOf(route)
     return destination ? [{ destination, kernel: route.protocol === 'kernel' }] : []
   })
   const disabled = await exec.readFile(`/proc/sys/net/ipv6/conf/${name}/disable_ipv6`)
-  const resolvers = await readResolvers(options.resolvConf)
   return {
     tunnel: link &&
       held && {
@@ -43,33 +58,26 @@ export async function observeTunnel(options: {
         addresses: addressesOf(link),
         routes,
       },
-    occupied: occupiedNetworks(links, foreign, resolvers, name),
     hasIpv6: disabled?.trim() === '0',
   }
 }
 
-/** What else this machine is connected to. @throws PartFailedError, ProgramMissingError */
-export async function observeOccupied(options: {
-  exec: Exec
-  interface: string
-  resolvConf: string
-}): Promise<OccupiedNetwork[]> {
-  const { links, routes } = await readNetwork(options.exec)
-  const foreign = routes.filter(({ dev }) => dev !== options.interface)
-  return occupiedNetworks(links, foreign, await readResolvers(options.resolvConf), options.interface)
-}
-
-/** One program for all of it, since starting one costs the edge more than what it reads. */
-async function readNetwork(exec: Exec) {
+/**
+ * One program for all of it, since starting one costs the edge more than what it reads.
+ * @throws PartFailedError, ProgramMissingError
+ */
+export async function observeNetwork(options: Options): Promise<Network> {
   // With `table all` it lists the routes of both families; those of other tables say so.
   const input = 'addr show\nroute show table all\n'
-  const { code, stdout, stderr } = await exec.run('ip', ['-j', '-d', '-batch', '-'], { ...TIMEOUT, input })
+  const args = ['-j', '-d', '-batch', '-']
+  const { code, stdout, stderr } = await options.exec.run('ip', args, { timeoutMs: 10_000, input })
   if (code !== 0) throw errorFrom('ip', stderr)
-  const [links = '', routes = ''] = stdout.split('\n')
-  return {
-    links: parseLinks(links),
-    routes: parseRoutes(routes).filter(({ table = 'main' }) => table === 'main'),
-  }
+  const [first = '', second = ''] = stdout.split('\n')
+  const links = parseLinks(first)
+  const routes = parseRoutes(second).filter(({ table = 'main' }) => table === 'main')
+  const foreign = routes.filter(({ dev }) => dev !== options.interface)
+  const resolvers = await readResolvers(options.resolvConf)
+  return { links, routes, occupied: occupiedNetworks(links, foreign, resolvers, options.interface) }
 }
 
 async function readResolvers(path: string): Promise<string[]> {
