@@ -20,7 +20,7 @@ import { type Counts, createCounts } from './core/figures/counts.ts'
 import { createUpkeep } from './core/figures/upkeep.ts'
 import { createLogHub, type LogHub } from './core/logs/logs.ts'
 import { type AgentFiles, readAgentFiles } from './core/nodes/agent-files.ts'
-import { type AgentReports, createAgentReports } from './core/nodes/agent-reports.ts'
+import { type Agents, createAgents } from './core/nodes/agents.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
 import type { Secrets } from './core/secrets/secrets.ts'
@@ -61,7 +61,7 @@ export interface Context extends World {
   readonly secrets: Secrets
   readonly bus: LiveBus
   readonly live: LiveFigures
-  readonly agentReports: AgentReports
+  readonly agents: Agents
   readonly counts: Counts
   readonly logs: LogHub
   readonly edges: EdgeHub
@@ -151,7 +151,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       secrets,
       bus,
       live,
-      agentReports: createAgentReports({ bus, clock: world.clock }),
+      agents: createAgents({ bus, clock: world.clock }),
       counts,
       logs,
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),

@@ -15,7 +15,7 @@ export interface Touched {
  * `changed`: rows changed and are committed. `reported`: an edge reported the state of these services.
  * `ordered`: the orders of certificates for these domains are further. `edges`: an edge came, went or reported.
  * `figures`: live figures or problems of these nodes are new, and the status of those in `turned`; `isReport`: an agent
- * told problems. `session-ended`: its streams must end. `token-ended`: a person revoked or deleted a token of this node.
+ * told problems. `session-ended`: its streams must end.
  */
 export type Hint =
   | { kind: 'changed'; revision: number; touched: Touched }
@@ -24,7 +24,6 @@ export type Hint =
   | { kind: 'edges' }
   | { kind: 'figures'; nodes: readonly number[]; turned?: readonly number[]; isReport?: boolean }
   | { kind: 'session-ended'; sessionId: number }
-  | { kind: 'token-ended'; nodeId: number; tokenId: number }
 
 export type Listener = (hint: Hint) => void
 

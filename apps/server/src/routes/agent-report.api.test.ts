@@ -32,6 +32,13 @@ const report = async ({ token }: { token: string }, payload: object) =>
       payload,
     })
   ).statusCode
+async function connect({ token }: { token: string }): Promise<WebSocket> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+  return socket
+}
 const problemOf = async ({ id }: { id: number }) => (await client.get(`/api/nodes/${id}`)).json().problem
 const listAttention = async (): Promise<Attention[]> => (await client.get('/api/overview/attention')).json()
 
@@ -75,16 +82,42 @@ test('it counts while the agent is connected, and pages hear of it', async () =>
   const stop = server.context.bus.listen((hint) => {
     if (hint.kind === 'figures') hinted.push(...hint.nodes)
   })
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-    headers: { authorization: `Bearer ${node.token}` },
-  })
-  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+  const socket = await connect(node)
   await report(node, { ...NOTHING, takenPorts: [TAKEN] })
   expect(await problemOf(node)).toBe(WORDS)
   socket.close()
   await until('the report to be forgotten', async () => (await problemOf(node)) === null)
   expect(hinted).toEqual([node.id, node.id])
   stop()
+})
+
+test("two agents of one node neither forget nor replace each other's report", async () => {
+  const node = await createNode('pair')
+  const pats = `/api/nodes/${node.id}/pats`
+  const pat: { id: number; token: string } = (await client.post(pats, { name: 'second' })).json()
+  const seen = async () => {
+    const rows = (await listAttention()).filter(({ nodeId }) => nodeId === node.id)
+    return rows.map(({ problem }) => problem?.split(' ', 2).join(' '))
+  }
+  const first = await connect(node)
+  await report(node, { ...NOTHING, takenPorts: [TAKEN] })
+  const second = await connect(pat)
+  expect(await seen()).toEqual(['A program'])
+  await report(pat, { ...NOTHING, takenRoutes: ['10.64.0.0/16'] })
+  expect(await seen()).toEqual(['A program', 'Another program'])
+  await report(node, NOTHING)
+  expect(await seen()).toEqual(['Another program'])
+  await report(node, { ...NOTHING, takenPorts: [TAKEN] })
+  second.close()
+  await until('the end of the second', async () => (await seen()).length === 1)
+  expect(await seen()).toEqual(['A program'])
+  const again = await connect(pat)
+  await report(pat, { ...NOTHING, takenRoutes: ['10.64.0.0/16'] })
+  const asked = new Promise((resolve) => first.on('close', (code) => resolve(code)))
+  await client.delete(`${pats}/${pat.id}`)
+  expect(await asked).toBe(1012)
+  await until('the end of all', async () => (await seen()).length === 0)
+  again.terminate()
 })
 
 test('an agent that reports without end is told to wait', async () => {

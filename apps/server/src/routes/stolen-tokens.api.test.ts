@@ -2,7 +2,7 @@ import type { CreatedPat, Pat } from '@postern/contract/pats'
 import type { Publication, PublishAnswer } from '@postern/contract/publishing'
 import { fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 let server: TestServer
 let client: Client
@@ -87,12 +87,15 @@ describe('what a token published', () => {
   })
 
   it('is asked for again of the others, also when the token published nothing instead', async () => {
-    const ended: number[] = []
-    server.context.bus.listen((hint) => void (hint.kind === 'token-ended' && ended.push(hint.nodeId)))
+    const askAnew = vi.fn()
+    const drop = () => undefined
+    const disconnect = server.context.agents.connect({ nodeId: node.id, tokenId: 0 }, { askAnew, drop })
     await publish(node.token, 'docker', [web('own')])
     await publish(copied.token, 'docker', [])
     await revoke('?forgetKey=true')
-    expect([await names(), ended]).toEqual([[], [node.id]])
+    expect(await names()).toEqual([])
+    expect(askAnew).toHaveBeenCalledOnce()
+    disconnect()
     await publish(node.token, 'docker', [web('own')])
     expect(await names()).toEqual(['own'])
   })

@@ -48,10 +48,7 @@ export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>)
 }
 
 /** A node as the API answers it. */
-export function toNode(
-  context: Pick<Context, 'live' | 'clock' | 'edges' | 'agentReports'>,
-  row: RecordRow,
-): Node {
+export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges' | 'agents'>, row: RecordRow): Node {
   const figures = context.live.find(row.id)
   return {
     id: row.id,
@@ -80,13 +77,10 @@ export function toNode(
   }
 }
 
-function findProblem(
-  { edges, agentReports }: Pick<Context, 'edges' | 'agentReports'>,
-  nodeId: number,
-): string | null {
+function findProblem({ edges, agents }: Pick<Context, 'edges' | 'agents'>, nodeId: number): string | null {
   const problems = edges.views().flatMap((edge) => edge.problems)
   const ofEdge = problems.find(({ scope }) => scope.kind === 'node' && scope.id === nodeId)
-  return ofEdge?.message ?? agentReports.problemsOf(nodeId)[0] ?? null
+  return ofEdge?.message ?? agents.problemsOf(nodeId)[0] ?? null
 }
 
 /** @throws NotFoundError */

@@ -144,8 +144,7 @@ async function endToken<T>(
   })
   if (gone.length > 0) await context.counts.remove(gone)
   // Agents of the node that are still connected say anew what they see and publish.
-  context.agentReports.forget(nodeId)
-  context.bus.emit({ kind: 'token-ended', nodeId, tokenId: id })
+  context.agents.endToken({ nodeId, tokenId: id })
   return value
 }
 

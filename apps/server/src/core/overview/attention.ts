@@ -81,15 +81,15 @@ async function listLost(context: Context): Promise<Row[]> {
 }
 
 /** What agents see on their nodes. */
-async function listAgentsProblems({ db, agentReports }: Context): Promise<Row[]> {
+async function listAgentsProblems({ db, agents }: Context): Promise<Row[]> {
   const rows = await db
     .selectFrom('nodes')
     .select(['id', 'name'])
-    .where('id', 'in', among(agentReports.ids()))
+    .where('id', 'in', among(agents.ids()))
     .orderBy('name')
     .execute()
   return rows.flatMap(({ id, name }) =>
-    agentReports
+    agents
       .problemsOf(id)
       .map((problem): Row => ({ ...NONE, kind: 'node', tone: 'warn', name, nodeId: id, problem })),
   )
