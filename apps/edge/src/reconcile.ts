@@ -100,7 +100,7 @@ const HEAD_START = 250
 
 /** Makes this machine equal to the state. A part that fails never keeps the others from being made right. */
 export function reconcile(parts: ReconcileParts, state: HeldState, { isQuick, others }: Scope): Lanes {
-  const admitted = admitPeers(parts, state)
+  const admitted = parts.wireguard.admit(state)
   const targets = findTargets(parts, state, admitted)
   const haproxy = applyHaproxy(parts, state, targets, isQuick)
   const secure = async ({ kept, isDue }: NonNullable<Scope['others']>) => {
@@ -130,7 +130,7 @@ async function applyTunnelAndFirewall(
     parts.wireguard.apply({ settings, peers: isSafe ? peers : [] }),
   )
   const part = isSafe ? wireguard.part : shut(nftables.part)
-  const needsAnotherApply = isSafe && !haveSameNetworks(await admitPeers(parts, state), admitted)
+  const needsAnotherApply = isSafe && !haveSameNetworks(await parts.wireguard.admit(state), admitted)
   return { wireguard: { ...wireguard, part }, nftables, udp, needsAnotherApply }
 }
 
@@ -202,16 +202,6 @@ async function applyHaproxy(
     isInForce: isOk && !needsAnotherApply,
     isDiskFull: false,
     needsAnotherApply,
-  }
-}
-
-/** What cannot be looked at for long is not behind a gateway: its packets would leave this machine by another way. */
-async function admitPeers({ wireguard, log }: ReconcileParts, { settings, peers }: HeldState) {
-  try {
-    return await wireguard.admit({ settings, peers })
-  } catch (error) {
-    log.debug({ err: error }, 'the networks of this machine cannot be read')
-    return peers.map((peer) => ({ ...peer, subnets: [] }))
   }
 }
 

@@ -55,7 +55,7 @@ test('without a look, what was in the tunnel stays for a minute, and nothing new
   expect(await ask(wantedWith(OFFICE, ATTIC, TAKEN))).toEqual([OFFICE])
   expect(await ask(wantedWith(ATTIC))).toEqual([])
   machine.now = 60_001
-  await expect(ask(wantedWith(OFFICE))).rejects.toThrow('The networks of this machine cannot be read.')
+  expect(await ask(wantedWith(OFFICE))).toEqual([])
   machine.does = 'answer'
   const wanted = wantedWith(OFFICE, ATTIC)
   await admission.look(wanted)
@@ -65,7 +65,7 @@ test('without a look, what was in the tunnel stays for a minute, and nothing new
 test('nothing is in the tunnel before the first look', async () => {
   const { machine, ask } = makeAdmission()
   machine.does = 'fail'
-  await expect(ask()).rejects.toThrow('cannot be read')
+  expect(await ask()).toEqual([])
 })
 
 test('nobody waits twice for a look that hangs, and its end counts', async () => {

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
 import { publicKeyOf } from '@postern/host/wireguard-keys'
 import { admitPeers, type OccupiedNetwork, type PlanInput } from '@postern/render/wireguard/plan'
-import { PartFailedError } from '../part.ts'
 import type { Network } from './observe.ts'
 
 export interface WireGuardWanted {
@@ -67,14 +66,14 @@ export function createAdmission({ gatewayNetworks = null, observe, clock }: Admi
       begun = undefined
       return early && (endedAt === undefined || clock() - endedAt < FRESH) ? early : look(wanted)
     },
-    /** @throws PartFailedError when this machine cannot be looked at for too long */
+    /** What cannot be looked at for long is not behind a gateway: its packets would leave this machine by another way. */
     async admit(wanted: WireGuardWanted): Promise<readonly Peer[]> {
       // Most have no gateway, and starting a program would delay what changes.
       if (wanted.peers.every(({ subnets }) => subnets.length === 0)) return wanted.peers
       if (!isLast(wanted) && brokenSince === undefined) await begin(wanted)
-      if (!last || (brokenSince !== undefined && clock() - brokenSince > MEMORY))
-        throw new PartFailedError('The networks of this machine cannot be read.')
-      return isLast(wanted) ? last.admitted : asBefore(wanted, last.admitted, gatewayNetworks)
+      const isForgotten = brokenSince !== undefined && clock() - brokenSince > MEMORY
+      if (last && isLast(wanted) && !isForgotten) return last.admitted
+      return asBefore(wanted, isForgotten ? [] : (last?.admitted ?? []), gatewayNetworks)
     },
   }
 }

@@ -1,12 +1,16 @@
 import type { AgentReport, Beyond, TakenPort } from '@postern/contract/agent-report'
 import type { LiveBus } from '../../changes/live.ts'
 import { createAttempts } from '../accounts/attempts.ts'
-import type { NodeToken } from './token-check.ts'
 
 /** Per node in ten minutes. */
 const MAX_REPORTS = 200
 /** Per node: enough for a machine that was copied with its token, too few to fill the server with. */
 const MAX_CONNECTIONS = 4
+
+export interface AgentToken {
+  nodeId: number
+  tokenId: number
+}
 
 /** The connection of an agent. */
 export interface Link {
@@ -19,11 +23,11 @@ export interface Link {
 /** What is known of an agent, which goes by its token, as long as it is connected; kept in memory only. */
 export interface Agents {
   /** It says anew what it sees. @returns how to end it */
-  connect(token: NodeToken, link: Link): () => void
+  connect(token: AgentToken, link: Link): () => void
   /** @throws TooManyError */
-  report(token: NodeToken, report: AgentReport): void
+  report(token: AgentToken, report: AgentReport): void
   /** Whoever had that token may have changed what other agents of its node publish: these are asked anew. */
-  endToken(token: NodeToken): void
+  endToken(token: AgentToken): void
   /** What the agents of this node see, in words. */
   problemsOf(nodeId: number): readonly string[]
   /** The nodes with problems. */
