@@ -91,7 +91,7 @@ async function present(settings: Environment, password: string, isOnce: boolean)
   }
   const broker = await api.publishPort(node.id, {
     name: 'broker',
-    ssl: true,
+    ...{ ssl: true, confirmSharedCookies: true },
     backendPort: PORTS.broker,
   })
   const names = await api.publishPort(node.id, { name: 'names', proto: 'udp', backendPort: PORTS.names })

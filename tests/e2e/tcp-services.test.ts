@@ -99,8 +99,13 @@ describe('publishing a TCP service', () => {
 
   it('goes from the form to the info dialog to a live row, with the lowest free port', async () => {
     const { visit, page, form } = await openForm()
+    visit.forgive(/422|The form was not saved/)
     await form.getByLabel(label('Service Name')).fill('mqtt')
     await form.getByLabel('Enable SSL Termination').check()
+    await form.getByRole('button', { name: 'Save' }).click()
+    // Without a domain it is at the console's own address.
+    await form.getByText(/browsers send its cookies to this port too/).waitFor()
+    await form.getByLabel('Trust With Sign-In Cookies').check()
     await form.getByRole('button', { name: 'Save' }).click()
     const info = page.getByRole('dialog', { name: INFO })
     await info.getByText('mqtt', { exact: true }).waitFor()
@@ -275,7 +280,7 @@ describe('the card of TCP services', () => {
     const service = await site.api.publishPort(node.id, {
       name: 'acted',
       port: 32667,
-      ssl: true,
+      ...{ ssl: true, confirmSharedCookies: true },
       backendPort: 1883,
     })
     const visit = await site.open(`/nodes/${node.id}`)

@@ -27,7 +27,7 @@ export const MESSAGES = {
   unknownField: 'Unknown field',
   noTlsOverUdp: 'UDP has no TLS: choose tcp://, or switch SSL termination off',
   sharedCookies:
-    'People sign in at this domain, and browsers send its cookies to this port too: the program here could act as them. Choose another domain, or say that you trust it.',
+    'People sign in at this address, and browsers send its cookies to this port too: the program here could act as them. Choose another domain, or say that you trust it.',
   email: 'must be a valid email',
   noProvider:
     'No provider is set up: set POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET, and start again',

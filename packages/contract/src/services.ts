@@ -63,7 +63,7 @@ export const TcpServiceForm = z
     ssl: f.withDefault(z.boolean(), false),
     /** The console shows 1883 first. */
     backendPort: f.requiredPort,
-    /** A person knows that the program will see the cookies of those who sign in at this domain. Asked once, not kept. */
+    /** A person knows that the program will see the cookies of those who sign in at its address. Asked once, not kept. */
     confirmSharedCookies: z.optional(f.withDefault(z.boolean(), false)),
   })
   .check(

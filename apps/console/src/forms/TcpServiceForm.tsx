@@ -66,7 +66,7 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
               control={control}
               name="confirmSharedCookies"
               label="Trust With Sign-In Cookies"
-              text="Its program may see the cookies of people who sign in at this domain."
+              text="Its program may see the cookies of people who sign in at this address."
               onCheckedChange={(checked) => {
                 if (checked) form.clearErrors('domain')
               }}

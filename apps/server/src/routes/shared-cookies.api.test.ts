@@ -1,5 +1,5 @@
 import { MESSAGES } from '@postern/contract/messages'
-import type { TcpServiceFormInput } from '@postern/contract/services'
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -63,6 +63,13 @@ describe('a port whose TLS ends here', () => {
     },
   )
 
+  it('without a domain needs one too: it is at the name of the public host', async () => {
+    expect((await create({})).json().errors).toEqual(REFUSED)
+    const made = (await create({ confirmSharedCookies: true })).json()
+    expect(made.publicAccess).toBe(`tcp://console.example.com:${made.port}`)
+    expect((await client.patch(`/api/services/1/tcp/${made.id}`, { name: 'own' })).statusCode).toBe(200)
+  })
+
   it('needs nobody at other domains, nor where TLS passes', async () => {
     const open = await create({ domain: 'open.example.com' })
     expect([open.statusCode, open.json().state.note]).toEqual([201, undefined])
@@ -97,4 +104,18 @@ it('sign-in is not switched on at a domain with such a port, which it names', as
   ])
   expect((await client.patch(`/api/services/1/tcp/${made.id}`, { ssl: false })).statusCode).toBe(200)
   expect((await client.patch(url, change)).statusCode).toBe(200)
+})
+
+it('the console does not move to a domain with such a port, which it names', async () => {
+  expect((await create({ domain: 'open.example.com', name: 'xmpp' })).statusCode).toBe(201)
+  const sites: { id: number; system: boolean }[] = (await client.get('/api/services/http')).json()
+  const own = sites.find(({ system }) => system)
+  const move = () => client.patch(`/api/services/1/http/${own?.id}`, { domain: 'open.example.com' })
+  const refused = await move()
+  expect(refused.statusCode).toBe(409)
+  expect(refused.json().errors).toEqual([{ field: 'domain', message: expect.stringContaining('“xmpp”') }])
+  const ports: TcpService[] = (await client.get('/api/services/1/tcp')).json()
+  for (const { id } of ports.filter(({ domain }) => domain === 'open.example.com'))
+    expect((await client.patch(`/api/services/1/tcp/${id}`, { ssl: false })).statusCode).toBe(200)
+  expect((await move()).statusCode).toBe(200)
 })

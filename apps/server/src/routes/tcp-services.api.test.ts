@@ -76,7 +76,7 @@ describe('a new TCP service', () => {
       backend: { host: '192.168.7.2', port: 1883 },
       ...{ allowedIps: ['203.0.113.0/24'], blockedIps: ['2001:db8::1'] },
     })
-    const own: TcpService = (await create({ ssl: true })).json()
+    const own: TcpService = (await create({ ssl: true, confirmSharedCookies: true })).json()
     expect(await portRouteOf(own.id)).toMatchObject({ proto: 'tcp', tls: { domain: null } })
     const bare: TcpService = (await create({})).json()
     expect(await portRouteOf(bare.id)).toMatchObject({ proto: 'tcp', tls: null })
@@ -361,7 +361,7 @@ it('without a domain is at the name of the public host, where that has one', asy
   try {
     const admin = await other.signIn()
     const { id } = (await admin.post('/api/nodes', { name: 'n' })).json()
-    for (const form of [{}, { ssl: true }, { proto: 'udp' }]) {
+    for (const form of [{}, { ssl: true, confirmSharedCookies: true }, { proto: 'udp' }]) {
       const made = await admin.post(`/api/services/${id}/tcp`, { name: 'x', backendPort: 1883, ...form })
       const { proto, port, publicAccess } = made.json()
       expect(publicAccess).toBe(`${proto}://postern.example.com:${port}`)

@@ -43,23 +43,30 @@ export async function writeMembers(
       .execute()
 }
 
-/** @throws ConflictError that names the TCP services which would see the cookies of those who sign in */
-export async function refuseShared(db: Kysely<Database>, id: number, isSwitchedOn: boolean): Promise<void> {
-  if (!isSwitchedOn) return
+/**
+ * The names of the TCP services that would see the cookies of those who sign in at the domain. Those of agents are
+ * withheld from then on, and keep nobody from it.
+ */
+export async function listTlsPorts(db: Kysely<Database>, domainId: number): Promise<string[]> {
   const services = await db
     .selectFrom('services')
     .select('name')
-    .where('domain_id', '=', id)
+    .where('domain_id', '=', domainId)
     .where('type', '=', 'tcp')
     .where('ssl', '=', 1)
-    // Those of agents are withheld from then on, and keep nobody from it.
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('publications').select('key').whereRef('service_id', '=', 'services.id'))),
     )
     .orderBy('id')
     .execute()
-  if (services.length === 0) return
-  const names = quoteNames(services.map(({ name }) => name))
+  return services.map(({ name }) => name)
+}
+
+/** @throws ConflictError that names them */
+export async function refuseShared(db: Kysely<Database>, id: number, isSwitchedOn: boolean): Promise<void> {
+  const ports = isSwitchedOn ? await listTlsPorts(db, id) : []
+  if (ports.length === 0) return
+  const names = quoteNames(ports)
   const message = `Browsers would send the cookies of this sign-in to ${names} too. Give it another domain first.`
   throw new ConflictError(message, [{ field: 'authentication', message }], 'in_use')
 }

@@ -5,6 +5,7 @@ import type { HttpService, HttpServiceForm } from '@postern/contract/services'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { type Database, flag } from '../../db/schema.ts'
+import { listTlsPorts } from '../domains/members.ts'
 import { quoteNames } from '../errors.ts'
 import { findDomainId } from './public-domain.ts'
 import { httpFormOf, toHttpService } from './records.ts'
@@ -118,7 +119,7 @@ function findLockedChanges(
   }))
 }
 
-/** A domain becomes the console's only when nothing else there has its paths. */
+/** A domain becomes the console's only when nothing else there has its paths or gets its cookies. */
 async function findInConsolesWay(
   db: Kysely<Database>,
   { domain }: Partial<HttpServiceForm>,
@@ -133,6 +134,10 @@ async function findInConsolesWay(
     .where('id', '!=', ownId)
     .execute()
   const names = services.filter(({ path }) => path !== null && isReservedPath(path)).map(({ name }) => name)
-  if (names.length === 0) return []
-  return [{ field: 'domain', message: `Paths of the console belong to ${quoteNames(names)} there` }]
+  if (names.length > 0)
+    return [{ field: 'domain', message: `Paths of the console belong to ${quoteNames(names)} there` }]
+  const ports = await listTlsPorts(db, domainId)
+  if (ports.length === 0) return []
+  const message = `Browsers would send the console's cookies to ${quoteNames(ports)} there. Give it another domain first.`
+  return [{ field: 'domain', message }]
 }

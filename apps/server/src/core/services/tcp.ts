@@ -30,17 +30,21 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   },
 }
 
-/** Browsers send what they keep for a host to all of its ports. A service that is there already goes on. */
+/**
+ * Browsers send what they keep for a host to all of its ports; without a domain that host is the public one. A service
+ * that is there already goes on.
+ */
 async function findSharedCookies(
   { config }: Context,
   db: Kysely<Database>,
   { domain, ssl, confirmSharedCookies }: Partial<TcpServiceForm>,
   before: ServiceRecordRow | undefined,
 ): Promise<FieldError[]> {
-  if (!domain || ssl !== true || confirmSharedCookies) return []
+  if (domain === undefined || ssl !== true || confirmSharedCookies) return []
   if (before?.ssl === 1 && before.domain === domain) return []
-  const isConsoles = domain === config.publicHost || domain === (await findConsoleDomain(db))
-  return isConsoles || (await hasSignIn(db, domain))
+  const host = domain ?? config.publicHost
+  const isConsoles = host === config.publicHost || host === (await findConsoleDomain(db))
+  return isConsoles || (await hasSignIn(db, host))
     ? [{ field: 'domain', message: MESSAGES.sharedCookies }]
     : []
 }
