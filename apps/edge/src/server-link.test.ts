@@ -82,6 +82,14 @@ test.each<[string, () => void]>([
       symlinkSync(join(dir, 'elsewhere'), dirname(paths.serverSocket))
     },
   ],
+  [
+    'a link to what only root reads, in place of the token,',
+    () => {
+      rmSync(paths.edgeToken)
+      writeFileSync(join(dir, 'shadow'), 'root:$y$j9T$secret:20000:0:99999:7:::\n')
+      symlinkSync(join(dir, 'shadow'), paths.edgeToken)
+    },
+  ],
 ])('%s is not, and it is said once', async (_, change) => {
   change()
   link.start()

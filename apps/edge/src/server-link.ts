@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs'
-import { lstat, readFile } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { lstat, open } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { dirname } from 'node:path'
 import type { SectionHashes } from '@postern/contract/desired-state'
@@ -37,6 +37,7 @@ export interface ServerLink {
 const TIMEOUT = 10_000
 /** A server that is busy needs as long for the next request: asking again would only make it busier. */
 const STATE_TIMEOUT = 60_000
+const MAX_TOKEN_BYTES = 1024
 const MAX_STATE_BYTES = 256 * 1024 * 1024
 const MAX_HINT_BYTES = 4 * 1024 * 1024
 /** What the server has not read yet; beyond it we say nothing more. */
@@ -167,7 +168,17 @@ function parseJson(text: string): unknown {
 /** What proves us to the server, and is for nobody else. @throws ServerSocketError */
 async function readToken({ socketPath, tokenFile }: ServerLinkOptions): Promise<string> {
   await assertServerSocket(socketPath)
-  return (await readFile(tokenFile, 'utf8')).trim()
+  // The server can put a link there, and would be sent what only we may read.
+  const file = await open(tokenFile, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = await file.stat()
+    const text = found.isFile() && found.size <= MAX_TOKEN_BYTES ? await file.readFile('utf8') : ''
+    const token = /^[\w-]{16,}\n?$/.exec(text)?.[0]
+    if (token === undefined) throw new ServerSocketError(`${tokenFile} holds no token of an edge.`)
+    return token.trim()
+  } finally {
+    await file.close()
+  }
 }
 
 async function fetchState(
@@ -197,7 +208,7 @@ async function fetchState(
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** The way to the server does not belong to the server; `message` names it. */
+/** The way to the server, or what is shown to it, is not as the server makes it; `message` names it. */
 class ServerSocketError extends Error {
   readonly code = 'server_socket'
 }
