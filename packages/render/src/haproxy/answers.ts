@@ -2,6 +2,7 @@ import { renderLostArrival } from './lost.ts'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS } from './maps/routes.ts'
 import type { HaproxyPaths } from './options.ts'
+import { BINDING_SCHEMES } from './requests.ts'
 
 /** What crosses from a service to a visitor. */
 export function renderAnswers(paths: HaproxyPaths): string {
@@ -10,7 +11,7 @@ ${renderBeside()}
   # A service must not put a session of its choice in the place of the console's.
   http-response lua.cut_session_answer if { res.fhdr(set-cookie) -m reg -i '${SESSION_PATTERN}' } !is_console
   http-response set-log-level silent if { srv_name -m str again }
-  http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i NTLM Nego }
+  http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i ${BINDING_SCHEMES} }
   http-response lua.log_upgrade if { status 101 }
   # 3.0 forgets the status of an upgrade that is ended through its socket.
   http-response set-var(txn.why) str(upgraded) if { status 101 }

@@ -56,12 +56,13 @@ function renderOnce(name: string, server: string, { timeouts }: HaproxyOptions):
 
 /**
  * Where the connection is the sign-in (NTLM, Negotiate) all requests of a visitor's connection take the same one of
- * the service; HAProxy gives it to nobody else.
+ * the service; HAProxy gives it to nobody else. By itself it would only keep one that was answered by a challenge, which
+ * a ticket of Kerberos is not.
  */
 function renderBound(name: string, server: string, options: HaproxyOptions): string {
   return `backend ${name}
 ${renderTarget(server, options)}
-  http-reuse safe
+  http-reuse never
   retries 0
   server target ${server}
 `

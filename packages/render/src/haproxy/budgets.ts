@@ -117,11 +117,11 @@ export function renderRequestBudget(options: HaproxyOptions): string {
 }
 
 /**
- * When a source has to leave what is left of the console's room to others. Its connections count as well: over HTTP/1.1
- * they are all that does.
+ * When a source has to leave what is left of a room to others. Its connections count as well: over HTTP/1.1 they are all
+ * that does.
+ * @param isCrowded whether a request is for this room, of which half is taken
  */
-export function renderConsoleBudget(options: HaproxyOptions, isConsole: string): string {
-  const all = consoleRequests(options)
+function renderRoomBudget(all: number, isCrowded: string): string {
   const [source, network] = [Math.ceil(all / 4), Math.ceil(all / 2)]
   const over = [
     `{ ${SOURCE},table_conn_cur(requests) gt ${Math.ceil(source / 2)} }`,
@@ -129,8 +129,20 @@ export function renderConsoleBudget(options: HaproxyOptions, isConsole: string):
     `{ ${SOURCE},table_conn_cur(sources) gt ${source} }`,
     `{ ${NETWORK},table_conn_cur(networks) gt ${network} }`,
   ]
-  const isCrowded = `${isConsole} { be_conn(safe_console) ge ${Math.floor(all / 2)} }`
   return over.map((each) => `  http-request set-var(txn.many) bool(true) if ${isCrowded} ${each}`).join('\n')
+}
+
+/** Of the console, and of services where the connection is the sign-in, which anybody may say of his. */
+export function renderRoomBudgets(options: HaproxyOptions, isConsole: string): string {
+  const bound = boundRequests(options)
+  const isHalf = (backend: string, all: number) => `{ be_conn(${backend}) ge ${Math.floor(all / 2)} }`
+  const console = consoleRequests(options)
+  return [
+    renderRoomBudget(console, `${isConsole} ${isHalf('safe_console', console)}`),
+    ...['bound_http', 'bound_https'].map((backend) =>
+      renderRoomBudget(bound, `is_bound !${isConsole} ${isHalf(backend, bound)}`),
+    ),
+  ].join('\n')
 }
 
 export function renderBudgetTables(): string {

@@ -1,5 +1,5 @@
 import { renderAnswers } from './answers.ts'
-import { boundRequests, consoleRequests, renderConsoleBudget, renderRequestBudget } from './budgets.ts'
+import { boundRequests, consoleRequests, renderRequestBudget, renderRoomBudgets } from './budgets.ts'
 import { renderBinds, renderSourceLimit } from './door.ts'
 import { renderCuts } from './forwarding.ts'
 import { renderSource, UNIQUE_ID } from './lanes.ts'
@@ -112,7 +112,7 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
     `  acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
-    renderConsoleBudget(options, IS_CONSOLE),
+    renderRoomBudgets(options, IS_CONSOLE),
     refusal('requests', 'too-many-requests', 'is_many'),
     refusal('full', 'full', fullRooms(options)),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),

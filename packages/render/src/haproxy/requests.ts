@@ -47,6 +47,9 @@ const PLAIN_HEADERS = [
   'upgrade-insecure-requests',
 ].join('|')
 
+/** How a visitor signs in whose connection is the sign-in: the beginnings of the schemes' names. */
+export const BINDING_SCHEMES = 'NTLM Nego Kerberos CredSSP'
+
 /** One host in its one spelling, before anything is decided by it. */
 export const HOST = 'req.fhdr(host),host_only,lower,rtrim(.)'
 
@@ -131,6 +134,8 @@ export function renderDirect(paths: HaproxyPaths): string {
   return `  acl is_open var(txn.route) -m end || |${FLAGS.https}|
   acl is_down ${NODE},map_str(${paths.nodes}) -m str down
   acl is_over fc_pp_unique_id -m str over
+  # Whoever has a ticket need not be asked for it first.
+  http-request set-var(sess.bound) bool(true) if { req.fhdr(authorization) -m beg -i ${BINDING_SCHEMES} }
   acl is_bound var(sess.bound) -m bool
   acl is_odd path -m reg -i '${ODD}'
   # Only HTTP/2 names the host in its address as well.

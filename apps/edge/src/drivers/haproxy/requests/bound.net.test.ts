@@ -1,28 +1,21 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, request } from 'node:https'
+import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 
+/** Four requests fill the room of connections that are a sign-in. */
+const SMALL = { maxConnections: 64 }
+
 let lab: HaproxyLab
 let upstream: Upstream
+/** Of each connection: who is signed in, or `?` for somebody who was challenged. */
+const known = new WeakMap<object, string>()
 
-/** Signs a connection in, as NTLM does: by a challenge and its answer on this connection, then for all requests on it. */
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  const known = new WeakMap<object, 'challenged' | 'in'>()
-  upstream = await startUpstream({
-    answer: ({ headers, socket, method }, response) => {
-      const state = known.get(socket)
-      if (state === 'in') return void response.end(`${method} as a friend`)
-      const isSecond = headers.authorization === 'NTLM answer' && state === 'challenged'
-      if (isSecond) known.set(socket, 'in')
-      if (isSecond) return void response.end(`${method} as a friend`)
-      const isFirst = headers.authorization === 'NTLM hello'
-      if (isFirst) known.set(socket, 'challenged')
-      response.writeHead(401, { 'www-authenticate': isFirst ? 'NTLM challenge' : ['Negotiate', 'NTLM'] })
-      response.end('who are you?')
-    },
-  })
+  lab = await makeHaproxyLab(SMALL)
+  upstream = await startUpstream({ answer })
   await lab.apply([makeLabRoute(2, upstream.port)])
 })
 
@@ -31,21 +24,51 @@ afterAll(async () => {
   await upstream.close()
 })
 
-function ask(agent: Agent, method: string, authorization?: string): Promise<string> {
+/**
+ * Signs a connection in: by a challenge and its answer on this connection, as NTLM does, or by one ticket, as Kerberos
+ * does; then for all requests on it.
+ */
+function answer({ headers, socket, method, url }: IncomingMessage, response: ServerResponse): void {
+  if (url === '/silent') return
+  const state = known.get(socket)
+  const [, scheme, words] = /^(\w+) (\w+)$/.exec(headers.authorization ?? '') ?? []
+  const isAnswer = scheme === 'NTLM' && words === 'answer' && state === '?'
+  const user = isAnswer ? 'a friend' : scheme === 'Negotiate' ? words : state
+  if (user !== undefined && user !== '?') {
+    known.set(socket, user)
+    if (scheme === 'Negotiate') response.setHeader('www-authenticate', 'Negotiate oRQwEg')
+    return void response.end(`${method} as ${user}`)
+  }
+  const isFirst = headers.authorization === 'NTLM hello'
+  if (isFirst) known.set(socket, '?')
+  response.writeHead(401, { 'www-authenticate': isFirst ? 'NTLM challenge' : ['Negotiate', 'NTLM'] })
+  response.end('who are you?')
+}
+
+function ask(agent: Agent, method: string, authorization?: string, path = '/'): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { host: 's2.example.com', ...(authorization ? { authorization } : {}) }
-    const sent = request({ port: lab.httpsPort, host: '127.0.0.1', agent, method, headers }, (answer) => {
+    const to = { port: lab.httpsPort, host: '127.0.0.1', agent, method, path, headers }
+    const sent = request(to, (reply) => {
       let text = ''
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
+      reply.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk
       })
-      answer.on('end', () => resolve(text))
+      reply.on('end', () => resolve(text))
     })
     sent.on('error', reject).end()
   })
 }
 
-const openVisitor = () => new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
+const openVisitor = (localAddress = '127.0.0.1') =>
+  new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false, localAddress })
+
+async function expectStranger(): Promise<void> {
+  const stranger = openVisitor()
+  for (const method of ['GET', 'POST', 'GET', 'GET', 'OPTIONS'])
+    expect(await ask(stranger, method)).toBe('who are you?')
+  stranger.destroy()
+}
 
 test('a sign-in of the connection holds for all methods, and for nobody else', async () => {
   const visitor = openVisitor()
@@ -54,7 +77,41 @@ test('a sign-in of the connection holds for all methods, and for nobody else', a
   expect(await ask(visitor, 'POST', 'NTLM answer')).toBe('POST as a friend')
   for (const method of ['GET', 'PUT', 'POST', 'OPTIONS', 'DELETE', 'GET'])
     expect(await ask(visitor, method)).toBe(`${method} as a friend`)
-  const stranger = openVisitor()
-  for (const method of ['GET', 'POST', 'GET']) expect(await ask(stranger, method)).toBe('who are you?')
-  for (const agent of [visitor, stranger]) agent.destroy()
+  await expectStranger()
+  visitor.destroy()
+})
+
+test('so does one that a client begins unasked', async () => {
+  const visitor = openVisitor()
+  expect(await ask(visitor, 'GET', 'NTLM hello')).toBe('who are you?')
+  expect(await ask(visitor, 'GET', 'NTLM answer')).toBe('GET as a friend')
+  await expectStranger()
+  visitor.destroy()
+})
+
+test.each([
+  ['after a question', true],
+  ['unasked', false],
+])('a ticket of Kerberos that is shown %s is nobody else’s sign-in', async (_, isAsked) => {
+  const visitor = openVisitor()
+  if (isAsked) expect(await ask(visitor, 'GET')).toBe('who are you?')
+  expect(await ask(visitor, 'GET', 'Negotiate ann')).toBe('GET as ann')
+  await expectStranger()
+  for (const method of ['GET', 'POST', 'GET']) expect(await ask(visitor, method)).toBe(`${method} as ann`)
+  visitor.destroy()
+  await expectStranger()
+})
+
+test('no source takes the room of such connections from others', async () => {
+  const before = upstream.seen.length
+  const crowd = Array.from({ length: 8 }, () => openVisitor())
+  const asked = crowd.map((each) => ask(each, 'GET', 'Negotiate eve', '/silent').catch(() => 'ended'))
+  await until('some to wait and the others to be told', async () => {
+    const isTold = (await Promise.race([...asked, 'nothing yet'])) !== 'nothing yet'
+    return isTold && upstream.seen.length > before
+  })
+  const visitor = openVisitor('127.0.0.2')
+  expect(await ask(visitor, 'GET', 'Negotiate ann')).toBe('GET as ann')
+  for (const each of [visitor, ...crowd]) each.destroy()
+  await Promise.all(asked)
 })
