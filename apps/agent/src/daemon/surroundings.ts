@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -59,7 +59,8 @@ async function describeListeners(ports: NodeTargets): Promise<string> {
 }
 
 /** The kernel makes the list as it is read, and a busy machine has many connections after those that listen. */
-async function readHead(path: string): Promise<string> {
+async function readHead(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined
   const file = await open(path)
   try {
     const head = Buffer.alloc(HEAD_BYTES)

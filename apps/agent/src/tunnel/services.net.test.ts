@@ -88,9 +88,10 @@ const USER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--
 async function say(proto: Proto, address: string, port: number, word: string, user: string[] = []) {
   const command = [...user, process.execPath, WORD, 'say', proto, address, String(port), word]
   const program = node.start(command, { logFile: `${logs}/${proto}-${address}-${port}.log` })
+  const shown = address === '::' ? '*' : address.includes(':') ? `[${address}]` : address
   const isThere = async () =>
     (await node.must('ss', proto === 'tcp' ? '-Hltn' : '-Hlun', `sport = :${port}`)).includes(
-      `${address === '::' ? '*' : address}:${port} `,
+      `${shown}:${port} `,
     )
   await until(`${word} to listen on ${address}:${port}`, isThere)
   return program
@@ -194,14 +195,17 @@ test('what a program opens and closes counts at once: the kernel is asked for ev
 const TAKEN = (proto: string, port: number, where: string) =>
   `A program of user 65534 holds ${proto} port ${port} ${where}. What is published stays with the program of root`
 
-test.each(['tcp', 'udp'] as const)(
-  'no other user takes a published %s port, at either address',
-  async (proto) => {
+/** As most programs name it, and as Java does. */
+const LOOPBACK = ['127.0.0.1', '::ffff:127.0.0.1']
+
+test.each((['tcp', 'udp'] as const).flatMap((proto) => LOOPBACK.map((address) => [proto, address] as const)))(
+  'no other user takes a published %s port from a program at %s, nor at the other address',
+  async (proto, loopback) => {
     const PROTO = proto.toUpperCase()
     const published = { tcp: [8005], udp: [8005] }
     const services = createServices(exec, TUNNEL)
     const look = () => services.apply(wanting(published))
-    const genuine = await say(proto, '127.0.0.1', 8005, 'genuine')
+    const genuine = await say(proto, loopback, 8005, 'genuine')
     expect(await look()).toEqual([])
     const thief = await say(proto, '10.64.0.2', 8005, 'thief', USER)
     expect(await atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
@@ -210,7 +214,7 @@ test.each(['tcp', 'udp'] as const)(
     await genuine.stop()
     await look()
     expect(await atTunnel(proto, 8005)).toBe('ECONNREFUSED')
-    const again = await say(proto, '127.0.0.1', 8005, 'genuine')
+    const again = await say(proto, loopback, 8005, 'genuine')
     expect(await apply(published)).toEqual([TAKEN(PROTO, 8005, "at the tunnel's address")])
     expect(await atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
     for (const program of [thief, again]) await program.stop()
@@ -218,7 +222,7 @@ test.each(['tcp', 'udp'] as const)(
     await look()
     const tunnel = await say(proto, '10.64.0.2', 8005, 'genuine')
     await look()
-    const second = await say(proto, '127.0.0.1', 8005, 'thief', USER)
+    const second = await say(proto, loopback, 8005, 'thief', USER)
     expect(await atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
     expect(await look()).toEqual([TAKEN(PROTO, 8005, 'on 127.0.0.1')])
     await tunnel.stop()
@@ -230,7 +234,7 @@ test.each(['tcp', 'udp'] as const)(
     await look()
     expect(await atTunnel(proto, 8005)).toBe('user 10.64.0.1')
     // Root may take it.
-    const root = await say(proto, '127.0.0.1', 8005, 'root')
+    const root = await say(proto, loopback, 8005, 'root')
     expect(await look()).toEqual([TAKEN(PROTO, 8005, "at the tunnel's address")])
     expect(await atTunnel(proto, 8005)).toBe('root 10.64.0.1')
     for (const program of [user, root]) await program.stop()

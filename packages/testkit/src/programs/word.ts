@@ -8,15 +8,17 @@ import { connect, createServer } from 'node:net'
 const [, , mode, proto, host = '', portText, word = ''] = process.argv
 const port = Number(portText)
 const PATIENCE = 1500
+const kind = host.includes(':') ? 'udp6' : 'udp4'
+/** As IPv4 has it, also to a socket of IPv6. */
+const plain = (address = '') => address.replace('::ffff:', '')
 
 if (mode === 'say' && proto === 'tcp')
-  createServer((socket) => socket.on('error', () => undefined).end(`${word} ${socket.remoteAddress}`)).listen(
-    port,
-    host,
-  )
+  createServer((socket) =>
+    socket.on('error', () => undefined).end(`${word} ${plain(socket.remoteAddress)}`),
+  ).listen(port, host)
 else if (mode === 'say') {
-  const socket = createSocket('udp4')
-  socket.on('message', (_, from) => socket.send(`${word} ${from.address}`, from.port, from.address))
+  const socket = createSocket(kind)
+  socket.on('message', (_, from) => socket.send(`${word} ${plain(from.address)}`, from.port, from.address))
   socket.bind(port, host)
 } else if (proto === 'tcp') {
   const socket = connect({ host, port })
