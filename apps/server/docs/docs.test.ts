@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { readDocs } from './library.ts'
+import { readDocs, withoutTests } from './library.ts'
 import { OUTLINE, outlineOf } from './outline.ts'
 import { renderDocsPage } from './render.ts'
 
@@ -69,6 +69,30 @@ describe('a page', () => {
       depth: 0,
       text: 'Empty it',
     })
+  })
+
+  it('has commands and what they print apart, so that Copy takes commands alone', () => {
+    const blocks = [...(pages.get('quick-start')?.html.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs) ?? [])]
+    const kinds = blocks.map(([, code = '']) => {
+      const lines = code.trim().split('\n')
+      const commands = lines.filter((line) => /^(sudo|apt|echo) /.test(line))
+      return commands.length === lines.length ? 'commands' : commands.length === 0 ? 'output' : 'both'
+    })
+    expect(kinds.sort()).toEqual(['commands', 'commands', 'commands', 'commands', 'output'])
+  })
+
+  it('leaves out which tests hold what it promises, and the column that they were in', () => {
+    const named = '- **A.** `a/b.test.ts › x %s`, `› y, or z`, `c.test.tsx › w`\n- **B.** Of `a › b`.'
+    expect(withoutTests(named)).toBe('- **A.**\n- **B.** Of `a › b`.')
+    const { html, sections } = render(
+      withoutTests('# A\n\n| D | P | Test |\n|-|-|-|\n| 1 | | `a.test.ts › x` |\n| 2 | b | `› y` |\n'),
+    )
+    expect(html.match(/<(th|td [^>]*)>/g)).toEqual([
+      ...['<th>', '<th>'],
+      ...['<td data-label="D">', '<td data-label="P">', '<td data-label="D">', '<td data-label="P">'],
+    ])
+    expect(sections[0]?.text).not.toContain('Test')
+    expect(pages.get('security')?.html).not.toMatch(/›|<th>Test/)
   })
 
   it('says in its summary what it is about', () => {

@@ -56,9 +56,12 @@ function readSources(rootDir: string): Map<string, Source> {
   )
 }
 
-/** Which test holds a promise concerns those who read the repository: `file.test.ts › its title`. */
-function withoutTests(text: string): string {
-  return text.replace(/,? ?`[^`\n]*\.test\.tsx? › [^`\n]*`/g, '')
+/**
+ * Which test holds a promise concerns those who read the repository: `file.test.ts › its title`, or `› its title` for
+ * another one of the same file.
+ */
+export function withoutTests(text: string): string {
+  return text.replace(/,? ?`(?:[^`\n]*\.test\.tsx? )?› [^`\n]*`/g, '')
 }
 
 function listFiles(dir: string): string[] {

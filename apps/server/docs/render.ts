@@ -58,11 +58,24 @@ export function renderDocsPage(markdown: string, resolve: ResolveLink): DocsPage
     },
   })
   const tokens = marked.lexer(markdown)
+  for (const token of tokens) if (isTable(token)) dropEmptyColumns(token)
   const slugs = createSlugs()
   for (const token of tokens) if (token.type === 'heading') ids.set(token, slugs(plainText([token])))
   const sections = sectionsOf(tokens, (token) => ids.get(token) ?? '')
   const title = sections[0]?.title || 'Documentation'
   return { title, summary: summaryOf(tokens), html: reachable(marked.parser(tokens)), sections }
+}
+
+function isTable(token: Token): token is Tokens.Table {
+  return token.type === 'table'
+}
+
+/** What only the repository's readers see may have been a whole column. */
+function dropEmptyColumns({ header, rows }: Tokens.Table): void {
+  for (let at = header.length - 1; at > 0; at--) {
+    if (rows.some((row) => row[at]?.text.trim())) continue
+    for (const row of [header, ...rows]) row.splice(at, 1)
+  }
 }
 
 function spotOf(html: string): string | undefined {
