@@ -87,6 +87,20 @@ it('a log is silent until a person wants to hear it, and its foot stays in the w
   await visit.close()
 })
 
+it('on a phone the links of a row and of a banner have room for a finger', async () => {
+  const visit = await site.open(`/nodes/${nodeId}`, { width: 390, height: 844 })
+  const { page } = visit
+  const row = rowOf(page, 'wiki')
+  const links = [page.locator('.banners').getByRole('link', { name: 'Documentation' }), row.getByRole('link')]
+  for (const link of links) {
+    await link.first().waitFor()
+    for (const each of await link.all())
+      expect((await each.boundingBox())?.height, await each.innerText()).toBeGreaterThanOrEqual(24)
+  }
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 it('what a person knows of the public host is not said again', async () => {
   const visit = await site.open('/nodes')
   const { page } = visit
@@ -101,6 +115,15 @@ it('what a person knows of the public host is not said again', async () => {
   await visit.close()
 })
 
+it('a service of a server with a private address is not said to be public', async () => {
+  const visit = await site.open(`/nodes/${nodeId}`)
+  const { page } = visit
+  await choose(page, 'Actions for wiki', 'Info')
+  await page.getByRole('dialog').getByText('Only this network reaches it').waitFor()
+  visit.expectNoComplaints()
+  await visit.close()
+})
+
 it('a message says which service it is about', async () => {
   const visit = await site.open(`/nodes/${nodeId}`)
   const { page } = visit
@@ -110,6 +133,9 @@ it('a message says which service it is about', async () => {
     .getByRole('status')
     .filter({ hasText: 'Service disabled from public access successfully!' })
   await expect(message.getByText('wiki', { exact: true })).toBeVisible()
+  // It stands below the bar, whose buttons stay free.
+  const [bar, box] = await Promise.all([page.locator('.bar').boundingBox(), message.boundingBox()])
+  expect(box?.y).toBeGreaterThan(bar?.height ?? Number.NaN)
   await rowOf(page, 'wiki').getByText('Disabled', { exact: true }).first().waitFor()
   visit.expectNoComplaints()
   await visit.close()

@@ -26,6 +26,15 @@ describe('signing in', () => {
     await visit.close()
   })
 
+  it('leads whoever lost the password to how root sets a new one', async () => {
+    const visit = await site.open('/login', { signedIn: false })
+    const link = visit.page.getByRole('link', { name: 'Lost the password?' })
+    const [docs] = await Promise.all([visit.context.waitForEvent('page'), link.click()])
+    await expect(docs.locator(':target')).toHaveText('A lost password')
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
   it('says that the credentials are wrong, in an alert that can be closed', async () => {
     const visit = await site.open('/login', { signedIn: false })
     const { page } = visit

@@ -27,6 +27,7 @@ export const serverUrls = {
   homeAssistant: () => '/docs/home-assistant',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
+  lostPassword: () => '/docs/backup-and-restore#a-lost-password',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
   whatToDo: (phase: Service['state']['phase']) => `/docs/troubleshooting#service-${phase}`,

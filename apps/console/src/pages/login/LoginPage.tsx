@@ -32,6 +32,11 @@ export function LoginPage() {
           </p>
           <LoginForm />
           <p className="fine">
+            <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
+              Lost the password?
+            </a>
+          </p>
+          <p className="fine">
             By signing in you agree to the{' '}
             <a href={serverUrls.terms()} target="_blank" rel="noreferrer">
               terms of service
