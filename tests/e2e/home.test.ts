@@ -97,6 +97,14 @@ it('says afterwards what matters, and turns by itself', async () => {
   await expect(tile('Services')).toHaveText('Services1 live')
   await expect(tile('Certificates')).toHaveText('Certificates0 expiring soonAll renewing on schedule')
   await attention().getByText('Nothing needs your attention.').waitFor()
+  // What needs a person and what was done stand one below the other, without a hole.
+  const [upper, lower] = await Promise.all(
+    ['Needs Attention', 'Recent Changes'].map((name) => page.getByRole('region', { name }).boundingBox()),
+  )
+  expectValue(lower?.x).toBe(upper?.x)
+  const gap = (lower?.y ?? 0) - (upper?.y ?? 0) - (upper?.height ?? 0)
+  expectValue(gap).toBeGreaterThan(0)
+  expectValue(gap).toBeLessThan(40)
   const service = await site.api.publish(nodeId, { name: 'shop', domain: 'shop.example.com' })
   const message = 'The name shop.lan cannot be resolved'
   await edge.setProblems([{ scope: { kind: 'service', id: service.id }, message }])

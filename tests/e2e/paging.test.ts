@@ -125,6 +125,12 @@ it('the services of a node come five to a page, the card steps back, too', async
   const { page } = visit
   const card = page.getByRole('region', { name: 'HTTP Services' })
   await showing(page, 'Showing 1 to 5 of 6 results')
+  const choice = card.getByLabel('Rows per page')
+  await choice.selectOption('25')
+  await expect(card.locator('tbody tr')).toHaveCount(6)
+  await page.waitForURL('**/nodes/*?http.limit=25')
+  await choice.selectOption('5')
+  await showing(page, 'Showing 1 to 5 of 6 results')
   await page.getByRole('button', { name: 'Next' }).click()
   await showing(page, 'Showing 6 to 6 of 6 results')
   await expect(card.locator('tbody tr')).toHaveCount(1)

@@ -29,6 +29,7 @@ it('nodes are sorted by name, handshake and both kinds of traffic, each both way
   const { page } = visit
   await rowOf(page, '1,024.00').waitFor()
   const names = page.locator('tbody .c-name a')
+  const arrows = page.locator('th .sort')
   for (const [column, field, order] of [
     ['Name', 'name', ['one', 'three', 'two']],
     ['Latest Handshake', 'latestHandshakeTimestamp', ['two', 'three', 'one']],
@@ -42,6 +43,10 @@ it('nodes are sorted by name, handshake and both kinds of traffic, each both way
     await page.waitForURL(`**/nodes?type=nodes&orderBy=${field}%2Cdesc`)
     await expect(names).toHaveText(order.toReversed())
   }
+  // The columns that it could sort by look like it, and unlike the one that it does.
+  await expect(arrows).toHaveCount(4)
+  await expect(arrows.first()).toHaveCSS('opacity', '0.45')
+  await expect(arrows.last()).toHaveCSS('opacity', '1')
   visit.expectNoComplaints()
   await visit.close()
 })

@@ -65,6 +65,11 @@ describe('the card', () => {
       'Actions',
     ])
     await expect(rowOf(page, 'default')).toContainText('Active')
+    const created = (await list(node)).find(({ name }) => name === 'default')?.created_at ?? ''
+    const day = await page.evaluate((time) => new Date(time).toLocaleDateString('en-US'), created)
+    const shown = await rowOf(page, 'default').locator('td[data-label="Created"]').innerText()
+    expect(shown).toMatch(/^\d\d\/\d\d\/\d{4}$/)
+    expect(new Date(shown)).toEqual(new Date(day))
     await expect(rowOf(page, 'ci-runner')).toContainText('Active')
     await expect(rowOf(page, 'ci-runner')).toContainText(await dayIn(page, 3))
     await expect(rowOf(page, 'old-laptop')).toContainText('Revoked')

@@ -1,12 +1,22 @@
 import { expect, test } from 'vitest'
-import { formatDate, formatRelativeTime } from './time.ts'
+import { formatDate, formatMoment, formatRelativeTime } from './time.ts'
 
 test('a date is month, day and year with two, two and four digits', () => {
   expect(formatDate('2027-03-31T12:00:00.000Z')).toBe('03/31/2027')
 })
 
+test('a moment is the same date, its time of 24 hours and its zone', () => {
+  expect(formatMoment('2027-03-31T12:00:05.000Z')).toMatch(/^0[34]\/\d\d\/2027, \d\d:\d\d:05 \S+$/)
+  // Some hour of a day is 13 in every zone.
+  const hours = Array.from({ length: 24 }, (_, hour) =>
+    formatMoment(Date.UTC(2027, 2, 15, hour)).slice(12, 14),
+  )
+  expect(hours).toEqual(expect.arrayContaining(['00', '13', '23']))
+})
+
 test.each([null, undefined, 'no date'])('%s is a dash', (time) => {
   expect(formatDate(time)).toBe('-')
+  expect(formatMoment(time)).toBe('-')
 })
 
 const NOW = 1_800_000_000_000
