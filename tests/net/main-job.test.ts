@@ -42,7 +42,9 @@ describe('a node', () => {
     expect(output.code).not.toBe(0)
     const printed = await agentOn(lab.site, installation).connect(node.token)
     expect(printed).toContain('Connection established!')
-    await until('the list to show the node online', () => lastStatus(list, node.id) === 'online')
+    // Five times what the README says.
+    const patience = { timeoutMs: 10_000 }
+    await until('the list to show the node online', () => lastStatus(list, node.id) === 'online', patience)
     list.close()
     const { clientIp } = await api.getNode(node.id)
     expect(clientIp).toBe(lab.site.address)

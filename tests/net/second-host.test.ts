@@ -116,7 +116,8 @@ it('is told when its token was revoked, leaves the tunnel when its key is forgot
     `echo ${fresh} | ${home}/postern connect --token - --no-service --config-dir ${home}/etc`,
   )
   expect(connected).toMatchObject({ code: 0, stderr: '' })
-  await until('visitors to reach it again', async () => (await statusOf()) === 200)
+  // Five times what the README says.
+  await until('visitors to reach it again', async () => (await statusOf()) === 200, { timeoutMs: 10_000 })
 })
 
 const statusOf = async () => (await visit(lab.visitor, 'https://second.example.com/metrics')).status

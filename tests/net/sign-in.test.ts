@@ -138,6 +138,17 @@ test('a visitor signs in and is back at the address that was wanted, known to th
   await page.context().close()
 }, 120_000)
 
+test('a host with a dot at its end leads to the one without, which signs in', async () => {
+  const next = (url: string) => {
+    const place = ['--resolve', 'app.example.com.:443:203.0.113.1']
+    const output = ['-o', '/dev/null', '-w', '%{redirect_url}', '-sk', '-H', 'Accept: text/html']
+    return lab.server.must('curl', ...output, ...place, url)
+  }
+  const begin = await next('https://app.example.com./deep?x=1')
+  expect(begin).toMatch(/^https:\/\/app\.example\.com\.\/\.postern\/sign-in\?to=/)
+  expect(await next(begin)).toBe(`${SITE}/deep?x=1`)
+})
+
 test('two tabs that sign in at once both arrive', async () => {
   const one = await newVisitor()
   const two = await one.context().newPage()

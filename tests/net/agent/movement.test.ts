@@ -55,7 +55,7 @@ test('a node that moves to another address tells the server by itself', async ()
   await lab.node.must('ip', 'addr', 'add', '203.0.113.77/24', 'dev', wire)
   await lab.node.must('ip', 'addr', 'del', '203.0.113.2/24', 'dev', wire)
   await until('the edge to reach it', () => isReachable(lab.edge, '10.64.0.2'))
-  // WireGuard alone takes 15 s.
+  // Wanted are 3 s. WireGuard alone takes 15.
   expect(performance.now() - began).toBeLessThan(10_000)
 })
 
@@ -79,11 +79,14 @@ test('a server that moves to another address is followed by its name', async () 
 test('a tunnel that hangs is started anew', async () => {
   const pidOf = async () => (await lab.node.run('pgrep', '-f', `^wireguard-go ${lab.links.agent}$`)).stdout
   const before = (await pidOf()).trim()
+  const hung = performance.now()
   await suspend(Number(before))
   // A packet that was on its way when it stopped may still be answered.
   const isNew = async () => ![before, ''].includes((await pidOf()).trim())
   await until('another one to run', isNew, { timeoutMs: 40_000 })
   await until('the edge to reach it', () => isReachable(lab.edge, '10.64.0.2'), { timeoutMs: 40_000 })
+  // Five times what is wanted.
+  expect(performance.now() - hung).toBeLessThan(50_000)
 })
 
 test('without the server a new daemon uses the last configuration', async () => {

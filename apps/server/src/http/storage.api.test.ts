@@ -1,7 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { type Client, startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const FULL = 'The disk of the server is full. Free space on it, then try again'
+const LOCKED = 'Another program keeps the database from being changed'
 
 let server: TestServer
 let client: Client
@@ -13,6 +16,8 @@ afterEach(async () => {
   await server.close()
 })
 
+const signIn = () => server.call({ method: 'POST', url: '/api/auth/login', payload: TEST_ADMIN })
+
 test('a full disk is said in words to who writes or signs in, and all else goes on', async () => {
   const { db } = server.context
   const pages = (await sql<{ page_count: number }>`PRAGMA page_count`.execute(db)).rows[0]?.page_count ?? 0
@@ -20,21 +25,30 @@ test('a full disk is said in words to who writes or signs in, and all else goes 
   const write = () => client.post('/api/nodes', { name: `n${Math.random()}` })
   let answer = await write()
   for (let tries = 0; answer.statusCode === 201 && tries < 200; tries++) answer = await write()
-  expect(answer.statusCode).toBe(507)
-  expect(answer.json().message).toBe('The disk of the server is full. Free space on it, then try again')
+  expect([answer.statusCode, answer.json().message]).toEqual([507, FULL])
+  // What is left of the last page may have room for a session.
+  let entry = await signIn()
+  for (let tries = 0; entry.statusCode === 200 && tries < 50; tries++) entry = await signIn()
+  expect([entry.statusCode, entry.json().message]).toEqual([507, FULL])
   expect((await client.get('/api/nodes')).statusCode).toBe(200)
   await sql`PRAGMA max_page_count = 1000000`.execute(db)
   expect((await write()).statusCode).toBe(201)
+  expect((await signIn()).statusCode).toBe(200)
 })
 
-test('a database that another program locks is read from, and says so to who writes', async () => {
+test('a database that another program locks is read from, and says so to who writes or signs in', async () => {
   const other = new DatabaseSync(server.context.config.paths.database)
   other.exec('BEGIN EXCLUSIVE')
+  const began = performance.now()
   const answer = await client.post('/api/nodes', { name: 'attic' })
-  expect(answer.statusCode).toBe(503)
-  expect(answer.json().message).toContain('Another program keeps the database from being changed')
+  // Nobody else is answered while it waits for the lock. Wanted is a second; it once was five.
+  expect(performance.now() - began).toBeLessThan(5000)
+  expect([answer.statusCode, answer.json().message]).toEqual([503, expect.stringContaining(LOCKED)])
+  const entry = await signIn()
+  expect([entry.statusCode, entry.json().message]).toEqual([503, expect.stringContaining(LOCKED)])
   expect((await client.get('/api/nodes')).statusCode).toBe(200)
   other.exec('ROLLBACK')
   other.close()
   expect((await client.post('/api/nodes', { name: 'attic' })).statusCode).toBe(201)
+  expect((await signIn()).statusCode).toBe(200)
 })

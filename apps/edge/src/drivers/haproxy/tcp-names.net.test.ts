@@ -121,6 +121,19 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
   },
 )
 
+test.each([MQTT, ''])('no application protocol is agreed on with “%s”, whatever is offered', async (name) => {
+  const port = name === '' ? PORTS.none : PORTS[MQTT]
+  const ALPNProtocols = ['h2', 'http/1.1', 'mqtt']
+  const servername = name === '' ? {} : { servername: name }
+  const at = { port, host: '127.0.0.1', rejectUnauthorized: false, ...servername }
+  const protocol = await new Promise((resolve, reject) => {
+    const socket = connectTls({ ...at, ALPNProtocols })
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', reject).once('data', () => resolve(socket.alpnProtocol))
+  })
+  expect(protocol).toBe(false)
+})
+
 test('a hello in two records, whose name HAProxy cannot read, sees no certificate of a domain', async () => {
   const hello = await helloOf(SITE)
   const before = reached

@@ -49,6 +49,12 @@ function rotate(dieAt = Number.POSITIVE_INFINITY, ...flags: string[]) {
   return run(['env', ...env, process.execPath, `--import=${DIE_AT}?${dieAt}`, MAIN, ...flags])
 }
 
+/** As upgrades do. */
+function leaveCopies(database: string): void {
+  for (const version of [3, 12]) writeFileSync(`${database}.version-${version}`, 'sealed with the old key')
+}
+const COPIES = '2 copies of the database from upgrades are removed.'
+
 async function restart(): Promise<void> {
   server = await startTestServer({ dataDir: server.dataDir })
 }
@@ -58,11 +64,11 @@ test('everything is the same under another key, and the old one opens nothing', 
   expect(before.size).toBeGreaterThanOrEqual(7)
   const { paths } = server.context.config
   const [oldKey, oldSecrets] = [readFileSync(paths.secretKey, 'utf8'), server.context.secrets]
+  leaveCopies(paths.database)
   await server.close({ keepData: true })
-  expect(await rotate()).toMatchObject({
-    code: 0,
-    stdout: `${before.size} secrets are sealed with a new key.\n`,
-  })
+  const [first, second] = [`${before.size} secrets are sealed with a new key.`, COPIES]
+  expect(await rotate()).toMatchObject({ code: 0, stdout: `${first}\n${second}\n` })
+  expect(readdirSync(paths.serverDir).filter((name) => name.includes('version'))).toEqual([])
   await restart()
   expect(openAll(server.context)).toEqual(before)
   expect(readFileSync(paths.secretKey, 'utf8')).not.toBe(oldKey)
@@ -79,14 +85,10 @@ test('with --all none of the secrets of before is left, nor a copy of an upgrade
   const { certificate, fingerprint } = server.context.authority
   const before = new Set(openAll(server.context).values())
   const [tunnel, network6] = [server.context.tunnel.publicKey, server.context.tunnel.network6]
-  for (const version of [3, 12])
-    writeFileSync(`${paths.database}.version-${version}`, 'sealed with the old key')
+  leaveCopies(paths.database)
   await server.close({ keepData: true })
   const { code, stdout } = await rotate(Number.POSITIVE_INFINITY, '--all')
-  expect([code, stdout]).toEqual([
-    0,
-    expect.stringContaining('2 copies of the database from upgrades are removed.'),
-  ])
+  expect([code, stdout]).toEqual([0, expect.stringContaining(COPIES)])
   expect(readdirSync(paths.serverDir).filter((name) => name.includes('version'))).toEqual([])
   await restart()
   await until('the certificates to be renewed', () =>
