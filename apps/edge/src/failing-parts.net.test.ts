@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Route } from '@postern/contract/desired-state'
 import { type Exec, ProgramMissingError } from '@postern/host/exec'
@@ -166,7 +167,7 @@ test('an ip that hangs delays neither HAProxy nor what it knows, and counts when
   const run: Exec['run'] = async (program, args, options) => {
     if (program === 'ip' && machine.isHanging) {
       machine.hung++
-      await ip.promise
+      await Promise.race([ip.promise, delay(90_000)])
     }
     return at.lab.exec.run(program, args, options)
   }

@@ -178,3 +178,18 @@ test('one of before there was an end gets one', async () => {
   now += DAY_MS
   expect(await ask(bearer(token))).toBe(401)
 })
+
+test('a database that cannot be read signs nobody out, and no agent', async () => {
+  const [token, key] = [await signIn(), 'ptn_'.padEnd(47, 'x')]
+  await server.context.db.destroy()
+  for (const [credential, url] of [
+    [token, '/api/auth/me'],
+    [key, '/api/agent/config'],
+  ] as const) {
+    const answer = await server.call({ method: 'GET', url, headers: bearer(credential) })
+    expect([answer.statusCode, answer.json()]).toMatchObject([
+      500,
+      { code: 'internal', message: 'Something went wrong on the server' },
+    ])
+  }
+})

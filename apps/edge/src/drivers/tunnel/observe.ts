@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { Exec } from '@postern/host/exec'
+import { findText } from '@postern/host/files'
 import type { OccupiedNetwork } from '@postern/render/wireguard/plan'
 import { errorFrom } from '../part.ts'
 import {
@@ -81,6 +81,6 @@ export async function observeNetwork(options: Options): Promise<Network> {
 }
 
 async function readResolvers(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '')
+  const text = (await findText(path)) ?? ''
   return [...text.matchAll(/^\s*nameserver\s+(\S+)/gm)].map((match) => match[1] ?? '')
 }

@@ -1,5 +1,5 @@
 import { SIGN_IN } from '@postern/contract/sign-in'
-import { jwtVerify, SignJWT } from 'jose'
+import { errors, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod/mini'
 import type { Identities } from './identities.ts'
 import type { SignInKeys } from './keys.ts'
@@ -50,16 +50,17 @@ export function createVisitorSessions({ signInKeys: keys, identities, clock }: P
       try {
         const { payload } = await jwtVerify(session, keyOf, options)
         return Claims.safeParse(payload).data
-      } catch {
+      } catch (error) {
         // Not sealed here, or not good any more: both are the same to whoever asks.
-        return undefined
+        if (error instanceof errors.JOSEError) return undefined
+        throw error
       }
     },
   }
 }
 
-/** @throws Error when there is none */
+/** @throws JOSEError when there is none */
 function bytesOf(secret: string | undefined): Uint8Array {
-  if (secret === undefined) throw new Error('no such key')
+  if (secret === undefined) throw new errors.JWKSNoMatchingKey()
   return new TextEncoder().encode(secret)
 }
