@@ -144,6 +144,10 @@ const SESSIONS: [string, string][] = [
   ['with half a seal', `${head}.${body}.${mark.slice(0, 20)}`],
   ['with other claims', `${head}.${part(claims({ email: 'root@example.com' }))}.${mark}`],
   ['with another header', `${part({ alg: 'HS256', kid: 'a', typ: 'JWT' })}.${body}.${mark}`],
+  [
+    'sealed rightly, under a header that the server does not write',
+    seal(claims(), { kid: KEY.id, alg: 'HS256' }),
+  ],
   ['expired', seal(claims({ exp: inHours(-0.01) }))],
   ['that ends now', seal(claims({ exp: inHours(0) }))],
   ['that never ends', seal({ ...claims(), exp: undefined })],

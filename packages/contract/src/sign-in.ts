@@ -21,3 +21,9 @@ export const SIGN_IN = {
   /** The longest session, with all that it carries: browsers keep no cookie of over 4096 characters with its name. */
   maxSession: 4000,
 } as const
+
+/** The first part of a session that the key seals; HAProxy finds the key by it. @param keyId letters and digits */
+export function sessionHead(keyId: string): string {
+  const text = btoa(JSON.stringify({ alg: 'HS256', kid: keyId }))
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}

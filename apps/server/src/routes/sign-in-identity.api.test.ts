@@ -1,3 +1,4 @@
+import { sessionHead } from '@postern/contract/sign-in'
 import { fetchState } from '@postern/testkit/edge-client'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -90,6 +91,7 @@ describe('the identity for services', () => {
       },
     })
     expect(session.length).toBeLessThan(3500)
+    expect(session.split('.')[0]).toBe(sessionHead(lab.server.context.signInKeys.current().id))
     expect(await sessions.read(session)).toMatchObject({ email: longest(254) })
   })
 

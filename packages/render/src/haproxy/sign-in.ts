@@ -28,9 +28,10 @@ export function renderSession(paths: HaproxyPaths): string {
   acl is_signed_in var(txn.member) -m int gt 0
   http-request set-var(txn.session) req.cook(${SIGN_IN.cookie}) if is_guarded { req.cook(${SIGN_IN.cookie}),length le ${SIGN_IN.maxSession} }
   acl has_visit var(txn.session) -m found
-  # A look-up that finds nothing leaves a variable as it was: none may hold what a visitor said before.
-  http-request set-var(txn.kid) var(txn.session),jwt_header_query('$.kid') if has_visit
-  http-request set-var(txn.key) ${find('k', 'txn.kid')} if has_visit
+  # A look-up that finds nothing leaves a variable as it was: none may hold what a visitor said before. What is not
+  # sealed is not parsed, either: a key is found by the whole first part of what it seals.
+  http-request set-var(txn.sealer) var(txn.session),field(1,.) if has_visit
+  http-request set-var(txn.key) ${find('k', 'txn.sealer')} if has_visit
   http-request set-var(txn.sealed) var(txn.session),jwt_verify(HS256,txn.key) if has_visit
   http-request set-var(txn.entry) var(txn.session),jwt_payload_query('$.member') if is_sealed
   http-request set-var(txn.home) ${find('m', 'txn.entry')} if is_sealed

@@ -1,4 +1,5 @@
 import type { SignIn, TunnelSettings } from '@postern/contract/desired-state'
+import { sessionHead } from '@postern/contract/sign-in'
 import { FLAGS, OWN_HOST } from './routes.ts'
 
 /** Section name → its domains; the same array as long as nothing in it changes. */
@@ -8,7 +9,7 @@ type Keys = Pick<TunnelSettings, 'signInKeys' | 'identityKeys'>
 
 /** The lines of `sign-in.map`, and the keys that the last update may have changed. */
 interface SignInLines {
-  /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<key>` → what seals, `j` → the JWKS in base64. */
+  /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<head of a session>` → what seals, `j` → the JWKS in base64. */
   lines: ReadonlyMap<string, string>
   touched: ReadonlySet<string>
 }
@@ -59,7 +60,7 @@ function linesOf({ domain, members }: SignIn, server: string | undefined): [stri
 }
 
 function linesOfKeys({ signInKeys, identityKeys }: Keys): [string, string][] {
-  const seals = signInKeys.map(({ id, secret }): [string, string] => [`k${id}`, secret])
+  const seals = signInKeys.map(({ id, secret }): [string, string] => [`k${sessionHead(id)}`, secret])
   return identityKeys.length === 0 ? seals : [...seals, ['j', btoa(renderJwks(identityKeys))]]
 }
 
