@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { Certificate } from './certificates.ts'
 import * as f from './fields.ts'
 import { listOrPage, pageQuery, searchText } from './lists.ts'
 import { ServiceState, ServiceType } from './services.ts'
@@ -63,8 +64,10 @@ export const Overview = z.object({
   /** How many there are in each phase, and how many are disabled. */
   services: z.record(ServiceState.shape.phase, z.number()),
   disabledServices: z.number(),
-  /** Domains whose first certificate of the chosen authority could not be had. */
-  unissued: z.number(),
+  /**
+   * How many domains have the certificate that they want, how many have it on order, and how many could not get it.
+   */
+  certificates: z.record(Certificate.shape.status, z.number()),
   /** The newest first; eight at most. */
   changes: z.array(RecentChange),
 })

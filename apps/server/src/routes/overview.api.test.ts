@@ -1,3 +1,4 @@
+import type { Domain } from '@postern/contract/domains'
 import { type Attention, Overview } from '@postern/contract/overview'
 import { ServiceState } from '@postern/contract/services'
 import { connectEdgeClient, type EdgeClient, onlinePeer } from '@postern/testkit/edge-client'
@@ -309,10 +310,18 @@ it('names the domains whose first order has failed, and counts all of them', asy
     .insertInto('orders')
     .values(ids.map((id) => ({ ...order, domain_id: id, problem })))
     .execute()
-  expect((await read()).unissued).toBe(6)
+  const others = (await client.get('/api/domains?search=.')).json().length - ids.length
+  expect((await read()).certificates).toEqual({ valid: others, pending: 0, failed: 6 })
   const failed = await readAttention('?type=certificate')
   expect(failed).toHaveLength(6)
   expect(failed[0]).toMatchObject({ tone: 'bad', name: 'd0.example.com', problem: 'no address' })
+  // One of them is tried again, and one has what it wanted, whose renewal fails.
+  await sql`UPDATE orders SET step = 'validating' WHERE domain_id = ${ids[0]}`.execute(db)
+  await sql`UPDATE certificates SET kind = 'certbot' WHERE domain_id = ${ids[1]}`.execute(db)
+  expect((await read()).certificates).toEqual({ valid: others + 1, pending: 1, failed: 4 })
+  const listed: Domain[] = (await client.get('/api/domains')).json()
+  const failing = listed.filter(({ certificate }) => certificate.status === 'failed')
+  expect(failing).toHaveLength(4)
   for (const id of ids) await client.delete(`/api/domains/${id}`)
-  expect((await read()).unissued).toBe(0)
+  expect((await read()).certificates).toEqual({ valid: others, pending: 0, failed: 0 })
 })

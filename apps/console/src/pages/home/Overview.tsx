@@ -49,7 +49,7 @@ interface Part {
 }
 
 function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertificates['data'] }) {
-  const { nodes, services, disabledServices, unissued } = overview
+  const { nodes, services, disabledServices, certificates } = overview
   return (
     <section className="sums" aria-label="Overview">
       <Tile
@@ -82,11 +82,13 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
       <Tile
         to={urls.domains()}
         title="Certificates"
-        count={ending.length}
-        words="expiring soon"
-        tone={ending.length > 0 ? 'warn' : undefined}
-        parts={[{ count: unissued, words: 'failed', tone: 'bad' }]}
-        rest={ending.length === 0 ? 'All renewing on schedule' : 'All others renewing on schedule'}
+        count={certificates.valid}
+        words="valid"
+        parts={[
+          { count: certificates.failed, words: 'failed', tone: 'bad' },
+          { count: ending.length, words: 'expiring soon', tone: 'warn' },
+          { count: certificates.pending, words: 'pending' },
+        ]}
       />
     </section>
   )
@@ -97,18 +99,15 @@ interface TileProps {
   title: string
   count: number
   words: string
-  tone?: 'warn' | undefined
-  parts?: readonly Part[]
-  /** Said where no part is. */
-  rest?: string
+  parts: readonly Part[]
 }
 
-function Tile({ to, title, count, words, tone, parts = [], rest }: TileProps) {
+function Tile({ to, title, count, words, parts }: TileProps) {
   const said = parts.filter((part) => part.count > 0)
   return (
     <Link className="sum" to={to}>
       <span className="sum-title">{title}</span>
-      <span className={`sum-main ${tone ?? ''}`}>
+      <span className="sum-main">
         <b>{count}</b> {words}
       </span>
       <span className="sum-rest">
@@ -117,7 +116,6 @@ function Tile({ to, title, count, words, tone, parts = [], rest }: TileProps) {
             {part.count} {part.words}
           </span>
         ))}
-        {said.length === 0 && rest}
       </span>
     </Link>
   )

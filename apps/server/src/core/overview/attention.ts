@@ -4,7 +4,8 @@ import type { Attention, AttentionQuery } from '@postern/contract/overview'
 import type { Context } from '../../context.ts'
 import { listEndingCertificates } from '../domains/ending.ts'
 import { readNames } from '../edges/names.ts'
-import { among, countServices, listServicesApart, selectUnissued } from './overview.ts'
+import { selectUnissued } from './certificates.ts'
+import { among, countServices, listServicesApart } from './overview.ts'
 
 type Row = Omit<Attention, 'id'>
 

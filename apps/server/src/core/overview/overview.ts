@@ -7,6 +7,7 @@ import { statusOf } from '../nodes/figures.ts'
 import { selectWithheld } from '../publishing/rule.ts'
 import { readServices, toService } from '../services/records.ts'
 import { type ServiceNodeView, serviceState } from '../services/state.ts'
+import { countCertificates } from './certificates.ts'
 
 const MOST_CHANGES = 8
 /** In the words of the partial indexes that count them: a bound value would not be known to fit. */
@@ -42,7 +43,7 @@ export async function readOverview(context: Context): Promise<Overview> {
     nodes: countNodes(counted),
     services,
     disabledServices: await countDisabled(context),
-    unissued: await countUnissued(context),
+    certificates: await countCertificates(context),
     changes: await listChanges(context),
   }
 }
@@ -196,25 +197,6 @@ async function countUnchecked({ db, edges }: Context, apart: readonly number[]) 
 /** A statement holds a limited number of values. */
 export function among(ids: readonly number[]) {
   return sql<number>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
-}
-
-/** The domains whose order has failed and that have no certificate of the authority's yet. */
-export function selectUnissued(db: Context['db']) {
-  return db
-    .selectFrom('orders')
-    .innerJoin('domains', 'domains.id', 'orders.domain_id')
-    .leftJoin('certificates', 'certificates.domain_id', 'domains.id')
-    .where('domains.ssl', '=', 'certbot')
-    .where('orders.step', 'is', null)
-    .where('orders.problem', 'is not', null)
-    .where((eb) => eb.or([eb('certificates.kind', 'is', null), eb('certificates.kind', '!=', 'certbot')]))
-}
-
-async function countUnissued({ db }: Context): Promise<number> {
-  const { count } = await selectUnissued(db)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
 }
 
 async function countDisabled({ db }: Context): Promise<number> {
