@@ -1,4 +1,5 @@
 import { installationPaths } from '@postern/contract/installation'
+import { parseSettings, type Settings } from '@postern/contract/settings'
 import { type Environment, environmentOf, readSettings } from './environment.ts'
 import { findEdgeObstacle, observeMachine } from './machine.ts'
 import { takeTrafficDown } from './programs.ts'
@@ -11,7 +12,7 @@ export async function stopInstallation(own: Environment): Promise<number> {
   const environment = machine.isRoot ? { ...readUnitSettings(), ...own } : own
   const settings = readSettings(environment, machine)
   const wasStarted = await stopStarter(installationPaths(settings.POSTERN_DATA_DIR).starterPid)
-  const wasService = machine.isRoot && (await stopUnits())
+  const wasService = machine.isRoot && isOfUnits(settings) && (await stopUnits())
   process.stdout.write(
     wasStarted || wasService ? 'Server and edge are stopped.\n' : 'Server and edge were not running.\n',
   )
@@ -19,4 +20,10 @@ export async function stopInstallation(own: Environment): Promise<number> {
   await takeTrafficDown(environmentOf('edge', environment, machine))
   process.stdout.write('HAProxy, the tunnel and the firewall rules are removed.\n')
   return 0
+}
+
+/** Another installation's units go on. */
+function isOfUnits(settings: Settings): boolean {
+  const { POSTERN_DATA_DIR } = readUnitSettings()
+  return settings.POSTERN_DATA_DIR === parseSettings({ POSTERN_DATA_DIR }).POSTERN_DATA_DIR
 }

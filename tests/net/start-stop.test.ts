@@ -251,6 +251,37 @@ describe('an installation from the first start to the end of its traffic', () =>
     proxy = await haproxyPid()
   })
 
+  test('a second installation takes nothing from the first, also when npm stop is not told its interface', async () => {
+    const { id, server } = at.lab
+    const own = `pt${id.slice(-10)}`
+    const ports = { HTTP: '8080', HTTPS: '8443', CONSOLE: '3001', TUNNEL: '51821' }
+    const second = {
+      POSTERN_DATA_DIR: join(at.dir, 'second'),
+      POSTERN_TUNNEL_NETWORK: '10.65.0.0/16',
+      ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [`POSTERN_${name}_PORT`, port])),
+    }
+    const ours = async () => {
+      const link = await server.must('ip', '-o', 'link', 'show', at.env.POSTERN_TUNNEL_INTERFACE ?? '')
+      return [link, await server.must('nft', 'list', 'tables')]
+    }
+    const before = await ours()
+    const refused = await at.finish(script('start'), second)
+    expect(refused.said).toContain(
+      `${at.env.POSTERN_TUNNEL_INTERFACE} is the tunnel of the installation in ${at.env.POSTERN_DATA_DIR}: set POSTERN_TUNNEL_INTERFACE to another name.`,
+    )
+    expect(refused.code).toBe(1)
+    const other = at.begin(script('start'), { ...second, POSTERN_TUNNEL_INTERFACE: own })
+    await untilRunning(other)
+    expect(other.output()).toMatch(/Data plane +HAProxy \d/)
+    expect(await server.must('nft', 'list', 'tables')).toContain(`inet postern_${own}\n`)
+    expect((await at.finish(script('stop'), second)).code).toBe(0)
+    expect(await other.exited).toBe(0)
+    expect((await server.run('ip', 'link', 'show', own)).code).toBe(1)
+    expect(await ours()).toEqual(before)
+    expect(await haproxyPid()).toBe(proxy)
+    expect(await answers()).toBe(true)
+  })
+
   test('npm stop ends the traffic too', async () => {
     const { code, said } = await at.finish(script('stop'))
     expect(said).toContain('HAProxy, the tunnel and the firewall rules are removed')

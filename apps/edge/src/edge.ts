@@ -114,6 +114,7 @@ export function createEdge(options: EdgeOptions): Edge {
     random,
     wireguard: createWireGuard({
       ...tunnel,
+      dataDir: settings.POSTERN_DATA_DIR,
       dir: paths.wireguardDir,
       listenPort: settings.POSTERN_TUNNEL_PORT,
       gatewayNetworks: settings.POSTERN_GATEWAY_NETWORKS,

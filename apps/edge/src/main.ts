@@ -12,7 +12,8 @@ import manifest from '../../../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
 import { createHaproxy, type HaproxyDriver } from './drivers/haproxy/driver.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
-import { createWireGuard } from './drivers/tunnel/driver.ts'
+import { removeInterface } from './drivers/tunnel/interface.ts'
+import { assertNotOfOthers, listOwnInterfaces } from './drivers/tunnel/owner.ts'
 import { createEdge } from './edge.ts'
 import { findLogPort } from './machine.ts'
 
@@ -39,6 +40,7 @@ async function removeFormerState({ paths }: Config): Promise<void> {
 }
 
 async function serve(config: Config, log: Logger, release: () => Promise<void>): Promise<void> {
+  await assertNotOfOthers({ exec: createExec(), ...tunnelOf(config) })
   const edge = createEdge({
     ...config,
     exec: createExec(),
@@ -76,12 +78,18 @@ async function tellReady({ notifySocket, isUnit }: Config, dataPlane: DataPlane 
 /** What cannot be ended for want of a program or a right was not ours, or is said by the others. */
 async function takeDown(config: Config, log: Logger): Promise<void> {
   const { settings } = config
-  const tunnel = { exec: createExec(), interface: settings.POSTERN_TUNNEL_INTERFACE }
+  const exec = createExec()
   const haproxy = await openHaproxy(config, log)
   await haproxy.stop()
-  const listenPort = settings.POSTERN_TUNNEL_PORT
-  await createWireGuard({ ...tunnel, dir: config.paths.wireguardDir, listenPort, resolvConf: '' }).remove()
-  await createNftables({ ...tunnel, httpsPort: settings.POSTERN_HTTPS_PORT }).remove()
+  for (const name of await listOwnInterfaces({ exec, ...tunnelOf(config) })) {
+    const own = { exec, interface: name }
+    await removeInterface(own)
+    await createNftables({ ...own, httpsPort: settings.POSTERN_HTTPS_PORT }).remove()
+  }
+}
+
+function tunnelOf({ settings }: Config) {
+  return { interface: settings.POSTERN_TUNNEL_INTERFACE, dataDir: settings.POSTERN_DATA_DIR }
 }
 
 function openHaproxy({ settings, paths }: Config, log: Logger): Promise<HaproxyDriver> {

@@ -32,7 +32,13 @@ beforeAll(async () => {
   await connect(edge, 'eth0', node, 'eth0')
   await edge.must('ip', 'addr', 'add', '203.0.113.1/24', 'dev', 'eth0')
   await node.must('ip', 'addr', 'add', '203.0.113.7/24', 'dev', 'eth0')
-  const place = { interface: edge.interface, dir: edge.dir, listenPort: PORT, resolvConf: '/dev/null' }
+  const place = {
+    interface: edge.interface,
+    dataDir: edge.dir,
+    dir: edge.dir,
+    listenPort: PORT,
+    resolvConf: '/dev/null',
+  }
   await createWireGuard({ exec: edge.exec, ...place }).apply({ settings, peers: [peer, stranger] })
   await connectNode()
 })

@@ -107,7 +107,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       note(changed)
       const failure = wanted.udp && (await endTheirFlows(plan, observed, services))
       await makeTable(options, plan, changed)
-      await routeToLoopback(exec, services.some(leadsToLoopback))
+      await routeToLoopback(exec, services.some(leadsToLoopback), plan.table)
       if (services.length > 0) await countBytes(exec)
       const drops = [
         ...(await letForward(options, wanted, services)),
@@ -127,7 +127,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
     readCounts: counts.read,
     async remove() {
       const table = tableOf(options.interface)
-      await routeToLoopback(exec, false)
+      await routeToLoopback(exec, false, table)
       if (await observeTable(options)) await loadOrThrow(exec, `delete table inet ${table}\n`)
     },
   }

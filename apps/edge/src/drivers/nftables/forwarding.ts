@@ -30,9 +30,17 @@ export async function isForwarding(exec: Exec): Promise<boolean> {
  * away again. Any number but 0 means yes to the kernel; ours says that nobody else has set it.
  * @throws PartMissingError, PartFailedError
  */
-export async function routeToLoopback(exec: Exec, isWanted: boolean): Promise<void> {
+export async function routeToLoopback(exec: Exec, isWanted: boolean, table: string): Promise<void> {
   const value = await readSysctl(exec, LOOPBACK)
-  if (isWanted ? value === '0' : value === OURS) await writeSysctl(exec, LOOPBACK, isWanted ? OURS : '0')
+  if (isWanted && value === '0') await writeSysctl(exec, LOOPBACK, OURS)
+  if (!isWanted && value === OURS && !(await hasOtherTable(exec, table)))
+    await writeSysctl(exec, LOOPBACK, '0')
+}
+
+/** Whether another installation on this machine has a table, which may need it and guards against it as ours does. */
+async function hasOtherTable(exec: Exec, table: string): Promise<boolean> {
+  const { stdout } = await exec.run('nft', ['list', 'tables'], TIMEOUT)
+  return [...stdout.matchAll(/^table inet (postern(?:_\S+)?)$/gm)].some(([, name]) => name !== table)
 }
 
 /** Lets connection tracking count bytes; of flows that are there already it does not. */

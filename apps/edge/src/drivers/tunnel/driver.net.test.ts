@@ -21,6 +21,7 @@ function driver(exec: Exec = lab.exec) {
   return createWireGuard({
     exec,
     interface: lab.interface,
+    dataDir: lab.dir,
     dir: `${lab.dir}/wireguard`,
     listenPort: PORT,
     resolvConf: '/dev/null',

@@ -2,7 +2,6 @@ import { mkdir } from 'node:fs/promises'
 import type { Peer } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import { messageOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
 import { writeAtomic } from '@postern/host/files'
 import { renderWireGuard } from '@postern/render/wireguard/config'
 import { planTunnel, type TunnelPlan } from '@postern/render/wireguard/plan'
@@ -11,6 +10,7 @@ import { createAdmission, planInput, type WireGuardWanted } from './admission.ts
 import { createEndpointMemory, type EndpointMemory, type Endpoints, findEndpoint } from './endpoints.ts'
 import { ensureInterface, removeInterface } from './interface.ts'
 import { type Network, observeNetwork, observeTunnel } from './observe.ts'
+import type { OwnTunnel } from './owner.ts'
 import {
   isInSync,
   isOwnPartRight,
@@ -22,9 +22,7 @@ import {
 } from './steps.ts'
 import { findTunnel } from './wg.ts'
 
-export interface WireGuardOptions {
-  exec: Exec
-  interface: string
+export interface WireGuardOptions extends OwnTunnel {
   /** For the file that `wg syncconf` reads, the peers' last endpoints and the streams of wireguard-go; 0700. */
   dir: string
   listenPort: number

@@ -1,12 +1,11 @@
-import type { Exec, RunResult } from '@postern/host/exec'
+import type { RunResult } from '@postern/host/exec'
 import { isRunning } from '@postern/host/processes'
 import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
 import { parseLinks } from './ip-json.ts'
+import { markAsOwn, type OwnTunnel } from './owner.ts'
 import { findTunnel } from './wg.ts'
 
-export interface InterfaceOptions {
-  exec: Exec
-  interface: string
+export interface InterfaceOptions extends OwnTunnel {
   dir: string
 }
 
@@ -26,9 +25,10 @@ export async function ensureInterface(options: InterfaceOptions): Promise<void> 
   else if (kind !== undefined)
     throw new PartFailedError(`${options.interface} is an interface of another kind (${kind}).`)
   await createInterface(options)
+  await markAsOwn(options)
 }
 
-async function findKind(options: Pick<InterfaceOptions, 'exec' | 'interface'>): Promise<string | undefined> {
+async function findKind(options: Pick<OwnTunnel, 'exec' | 'interface'>): Promise<string | undefined> {
   const result = await ip(options, '-j', '-d', 'link', 'show', 'dev', options.interface)
   if (result.code !== 0) return undefined
   const [link] = parseLinks(result.stdout)
@@ -40,7 +40,7 @@ async function answers(options: InterfaceOptions): Promise<boolean> {
 }
 
 /** Does nothing when there is no such interface. @throws PartMissingError, PartFailedError */
-export async function removeInterface(options: Pick<InterfaceOptions, 'exec' | 'interface'>): Promise<void> {
+export async function removeInterface(options: Pick<OwnTunnel, 'exec' | 'interface'>): Promise<void> {
   if ((await findKind(options)) === undefined) return
   const { code, stderr } = await ip(options, 'link', 'del', 'dev', options.interface)
   if (code !== 0) throw errorFrom(`Removing ${options.interface}`, stderr)
@@ -95,6 +95,6 @@ async function answersWithin(options: InterfaceOptions, ms: number, isThere = ()
   }
 }
 
-function ip(options: Pick<InterfaceOptions, 'exec'>, ...args: string[]): Promise<RunResult> {
+function ip(options: Pick<OwnTunnel, 'exec'>, ...args: string[]): Promise<RunResult> {
   return options.exec.run('ip', args, TIMEOUT)
 }

@@ -13,6 +13,7 @@ const AddressInfo = z.object({
 
 const Link = z.object({
   ifname: z.optional(z.string()),
+  ifalias: z.optional(z.string()),
   flags: z.optional(z.array(z.string())),
   mtu: z.optional(z.number()),
   linkinfo: z.optional(z.object({ info_kind: z.optional(z.string()) })),
