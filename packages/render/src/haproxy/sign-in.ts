@@ -59,7 +59,8 @@ export function renderSignIn(): string {
   const { paths, sessionSeconds } = SIGN_IN
   const go = (path: string, condition: string) =>
     `  http-request return status 302 hdr location "${path}?to=%[var(txn.wanted),url_enc]" hdr cache-control no-store if ${condition}`
-  return `  acl accepts_pages req.hdr(accept) -m sub -i text/html
+  return `  # As a whole: a header of commas alone has thousands of values.
+  acl accepts_pages req.fhdr(accept) -m sub -i text/html
   acl is_script req.fhdr_cnt(x-requested-with) gt 0
   acl is_script req.fhdr_cnt(upgrade) gt 0
   acl is_renewable var(txn.left) -m int lt ${sessionSeconds / 2}
