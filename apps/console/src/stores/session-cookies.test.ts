@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { makeCookieJar } from '../../test/cookie-jar.ts'
 import { createSession, type SessionHost } from './session.ts'
+import { createSessionCookies } from './session-cookies.ts'
 
 const [HTTP, HTTPS] = ['pts_of-the-http-way', 'pts_of-the-https-way']
 const LATER = 3600
@@ -94,4 +95,30 @@ test('a planted session is not used, and an application’s own cookie is replac
   signIn('http:')
   expect(openAt('http:').token()).toBe(HTTP)
   expect(jar.names()).toEqual(['token'])
+})
+
+test.each(['token', 'token-http'])(
+  'what other programs of the host leave in the cookie %s keeps nobody from signing in',
+  (name) => {
+    const browser = jar.at('http:')
+    for (const value of ['%', '%E0%A4', 'pts_%', 'theirs']) {
+      browser.cookie = `${name}=${value}`
+      for (const protocol of ['http:', 'https:'] as const) signIn(protocol)
+      expect(tokens()).toEqual([HTTP, HTTPS])
+      for (const protocol of ['http:', 'https:'] as const) openAt(protocol).end(true)
+    }
+  },
+)
+
+test('a cookie of the same name for a part of the host hides no session', () => {
+  signIn('https:')
+  // Browsers send those of longer paths first.
+  const [own] = jar.at('https:').cookie.split('; ')
+  const shadowed = { cookie: `token=theirs; ${own}` }
+  const storage = {
+    getItem: (key: string) => stores.get('https:')?.get(key) ?? null,
+    setItem: () => undefined,
+  }
+  const location = { protocol: 'https:' }
+  expect(createSessionCookies({ cookies: shadowed, storage, location, now: () => 0 }).token()).toBe(HTTPS)
 })

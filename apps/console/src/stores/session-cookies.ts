@@ -15,6 +15,15 @@ export interface CookieHost {
 /** Enough of a token to know it again. */
 const markOf = (token: string) => token.slice(-8)
 
+/** What cannot be decoded is not ours. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /**
  * The cookies of the console's sessions. The console may be open at the same host by https and by http: cookies are
  * shared between the two, what is stored is not. So each keeps a mark of its own session, uses no other and removes no
@@ -28,14 +37,16 @@ export function createSessionCookies(host: CookieHost) {
     host.cookies.cookie = `${name}=${encodeURIComponent(value)}; ${attributes}${isSecure ? '; Secure' : ''}`
   }
 
-  const read = (name: string): string | null => {
-    const pair = host.cookies.cookie.split('; ').find((part) => part.startsWith(`${name}=`))
-    const value = pair?.slice(name.length + 1)
-    return value ? decodeURIComponent(value) : null
-  }
-
   /** Null where no session was ever known, and empty where none is. */
   const mark = (): string | null => host.storage.getItem(MARK)
+
+  /** Other programs of the host may set cookies of these names too, for some of its paths: ours comes first. */
+  const read = (name: string): string | null => {
+    const pairs = host.cookies.cookie.split('; ').filter((part) => part.startsWith(`${name}=`))
+    const values = pairs.map((pair) => decode(pair.slice(name.length + 1))).filter((value) => value !== '')
+    return values.find((value) => markOf(value) === mark()) ?? values[0] ?? null
+  }
+
   const isOthers = (value: string) => value.startsWith(TOKEN_PREFIXES.session) && markOf(value) !== mark()
 
   /** Where no session was ever known, a client may have set the cookie itself. */
