@@ -259,7 +259,9 @@ async function createNode(page: Page): Promise<void> {
 async function openServiceForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add Service' }).first().click()
   await page.getByLabel(label('Service Name')).fill('printer')
+  await page.getByLabel(label('Public Domain')).fill('printer.example.com')
   await page.getByLabel(label('Hostname/IP')).fill('192.168.7.40')
+  await page.locator('.options').waitFor({ state: 'detached' })
 }
 
 async function openPublished(page: Page): Promise<void> {

@@ -14,6 +14,7 @@ const DOCUMENTATION = new URL('../../docs/images/', import.meta.url).pathname
 const DOCUMENTED = [
   'login-1440-light',
   'nodes-1440-light',
+  'node-ready-1440-light',
   'node-1440-light',
   'http-form-1440-light',
   'domains-1440-light',
