@@ -83,9 +83,9 @@ ${user}  maxconn ${allConnections(options)}
   # A page may ask for all of its files at once; what one source may have under way is counted.
   tune.h2.max-concurrent-streams 100
   tune.maxrewrite 2048
-  # What an upload may be ahead: 5 MB/s at 50 ms. It waits in the kernel, so it takes no memory of ours; but other
+  # What an upload may be ahead: 20 MB/s at 50 ms. It waits in the kernel, so it takes no memory of ours; but other
   # requests of the connection wait behind what a service takes slowly, so it is not more.
-  tune.h2.initial-window-size 262144
+  tune.h2.initial-window-size 1048576
   tune.ssl.default-dh-param 2048
   ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
   ssl-default-bind-ciphers ${AEAD_SUITES}
