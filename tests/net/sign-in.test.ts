@@ -251,9 +251,11 @@ test('the console asks for a sign-in of its own, and leaves agents and its own h
   const { json } = await api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
   const { id } = json as { id: number }
   const demand = async (domain: string | null, requireAuth: boolean) => {
-    const { status } = await api.call('PATCH', '/api/services/1/http/1', { domain, requireAuth })
+    const { status, json } = await api.call('PATCH', '/api/services/1/http/1', { domain, requireAuth })
     expect(status).toBe(200)
-    await isLive()
+    // The edge may not have heard of the change yet: the state of the service itself knows of it.
+    const isLive = async () => (await api.getService(json as HttpService)).state.phase === 'live'
+    await until('the console to be live', isLive)
   }
   await demand('ops.example.com', true)
   const page = await newVisitor()
