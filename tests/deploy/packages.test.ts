@@ -345,7 +345,7 @@ function readLock() {
   }
 }
 
-/** The npm packages of which a program has parts, by their paths in package-lock.json. */
+/** The npm packages that are bundled into a program, by their paths in package-lock.json. */
 function listBundled(map: string): string[] {
   const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { sources: string[] }
   const paths = sources.map((source) => /node_modules\/(.*node_modules\/)?(@[^/]+\/)?[^/]+/.exec(source)?.[0])

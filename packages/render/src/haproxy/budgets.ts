@@ -119,7 +119,7 @@ export function renderRequestBudget(options: HaproxyOptions): string {
 /**
  * When a source has to leave what is left of a room to others. Its connections count as well: over HTTP/1.1 they are all
  * that does.
- * @param isCrowded whether a request is for this room, of which half is taken
+ * @param isCrowded a condition: the request is for this room, and half of the room is taken
  */
 function renderRoomBudget(all: number, isCrowded: string): string {
   const [source, network] = [Math.ceil(all / 4), Math.ceil(all / 2)]
@@ -132,7 +132,7 @@ function renderRoomBudget(all: number, isCrowded: string): string {
   return over.map((each) => `  http-request set-var(txn.many) bool(true) if ${isCrowded} ${each}`).join('\n')
 }
 
-/** Of the console, and of services where the connection is the sign-in, which anybody may say of his. */
+/** The console's room, and that of services where the connection is the sign-in, which any visitor can claim. */
 export function renderRoomBudgets(options: HaproxyOptions, isConsole: string): string {
   const bound = boundRequests(options)
   const isHalf = (backend: string, all: number) => `{ be_conn(${backend}) ge ${Math.floor(all / 2)} }`

@@ -31,8 +31,8 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
 }
 
 /**
- * Browsers send what they keep for a host to all of its ports; without a domain that host is the public one. A service
- * that is there already goes on.
+ * Browsers send a host's cookies to all of its ports; without a domain that host is the public one. A service that
+ * already exists is not asked about again.
  */
 async function findSharedCookies(
   { config }: Context,

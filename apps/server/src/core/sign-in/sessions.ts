@@ -59,7 +59,7 @@ export function createVisitorSessions({ signInKeys: keys, identities, clock }: P
   }
 }
 
-/** @throws JOSEError when there is none */
+/** @throws JOSEError when no key has this id */
 function bytesOf(secret: string | undefined): Uint8Array {
   if (secret === undefined) throw new errors.JWKSNoMatchingKey()
   return new TextEncoder().encode(secret)

@@ -12,7 +12,7 @@ export const SESSION_PATTERN = [session, ticket]
   .concat(SIGN_IN.cookie)
   .join('|')
 
-/** Of a Cookie header: browsers keep at most 180 cookies for a name. */
+/** The most parts of a Cookie header that are kept; browsers keep at most 180 cookies for a name. */
 const MOST_PARTS = 200
 /** Bytes that the name and the prefix take, each of them escaped and quoted, with a few blanks. */
 const SEEN = 60

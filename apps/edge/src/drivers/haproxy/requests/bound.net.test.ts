@@ -10,7 +10,7 @@ const SMALL = { maxConnections: 64 }
 
 let lab: HaproxyLab
 let upstream: Upstream
-/** Of each connection: who is signed in, or `?` for somebody who was challenged. */
+/** Who is signed in on each connection, or `?` after a challenge. */
 const known = new WeakMap<object, string>()
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 
 const HOST = 'app.example.com'
 const SIZE = 8_000_000
-/** Of the visitor's way, in one direction. */
+/** How long the visitor's packets take in one direction. */
 const DELAY_MS = 25
 
 let lab: HaproxyLab
