@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { isProcessAlive, readProcessFile } from '@postern/testkit/process-file'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -89,9 +90,6 @@ async function timeOfNpm(): Promise<number> {
 
 const haproxyPid = () =>
   Number(readFileSync(join(installationPaths(env.POSTERN_DATA_DIR ?? '').haproxyDir, 'haproxy.pid'), 'utf8'))
-/** A process that has ended may stay in the table until somebody asks for its exit code. */
-const isAlive = (pid: number) =>
-  existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 
 describe('on a terminal', () => {
   test('Ctrl-C, which every program there hears, ends npm start and no traffic', async () => {
@@ -101,9 +99,9 @@ describe('on a terminal', () => {
     terminal.press('\x03')
     await terminal.exited
     expect(terminal.said()).not.toMatch(/starts again|error|Error/)
-    expect(isAlive(proxy)).toBe(true)
-    const left = (await lab.server.listPids()).filter(isAlive)
-    expect(left.map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join('\n')).not.toMatch(/\.mjs/)
+    expect(isProcessAlive(proxy)).toBe(true)
+    const left = (await lab.server.listPids()).filter(isProcessAlive)
+    expect(left.map((pid) => readProcessFile(pid, 'cmdline')).join('\n')).not.toMatch(/\.mjs/)
   })
 
   test('a warm start takes at most three seconds, or 14 times what npm alone does, and picks up where it was', async () => {
@@ -130,7 +128,7 @@ describe('on a terminal', () => {
     expect(down.stdout).toContain('HAProxy, the tunnel and the firewall rules are removed')
     expect(down.code).toBe(0)
     await running.exited
-    expect(isAlive(proxy)).toBe(false)
+    expect(isProcessAlive(proxy)).toBe(false)
   })
 
   test('what cannot be started fails on the shell too', async () => {

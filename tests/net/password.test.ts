@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { readProcessFile } from '@postern/testkit/process-file'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -40,17 +41,8 @@ function runScript(verb: string, more: Record<string, string> = {}, log = verb) 
 function listProgramsWith(text: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => readOf(pid, 'environ').includes(text))
-    .map((pid) => readOf(pid, 'cmdline').replaceAll('\0', ' '))
-}
-
-/** A process may go away while one looks. */
-function readOf(pid: string, what: 'environ' | 'cmdline'): string {
-  try {
-    return readFileSync(`/proc/${pid}/${what}`, 'latin1')
-  } catch {
-    return ''
-  }
+    .filter((pid) => readProcessFile(pid, 'environ').includes(text))
+    .map((pid) => readProcessFile(pid, 'cmdline').replaceAll('\0', ' '))
 }
 
 async function signIn(password: string): Promise<string> {

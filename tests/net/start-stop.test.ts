@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Running } from '@postern/testkit/exec'
+import { isProcessAlive, readProcessFile } from '@postern/testkit/process-file'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -21,10 +22,8 @@ const SECRETS = {
   POSTERN_ACME_EAB_HMAC: 'a-secret-of-the-authority',
 }
 
-const statusOf = (pid: number) => readFileSync(`/proc/${pid}/status`, 'utf8')
-const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-/** A process that has ended may stay in the table until somebody asks for its exit code. */
-const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(statusOf(pid))
+const statusOf = (pid: number) => readProcessFile(pid, 'status')
+const environmentOf = (pid: number) => readProcessFile(pid, 'environ').split('\0')
 
 /** What a process does not share with any file: its heaps, stacks and compiled code. */
 function privateMegabytes(pid: number): number {
@@ -163,7 +162,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     await until('another server', async () => (await at.childOf(starter, 'server')) !== server)
     await until('the console to answer again', answers)
     expect(await at.lab.server.must('ss', '-Hltn', 'sport = :9229')).toBe('')
-    expect(isAlive(edge)).toBe(true)
+    expect(isProcessAlive(edge)).toBe(true)
     expect(readdirSync('/').filter((name) => name.startsWith('core'))).toEqual([])
   })
 
@@ -209,8 +208,8 @@ describe('an installation from the first start to the end of its traffic', () =>
     const children = [await at.childOf(starter, 'server'), await at.childOf(starter, 'edge')]
     await starter.stop('SIGINT')
     expect(await starter.exited).toBe(0)
-    expect(children.map(isAlive)).toEqual([false, false])
-    expect(isAlive(proxy)).toBe(true)
+    expect(children.map(isProcessAlive)).toEqual([false, false])
+    expect(isProcessAlive(proxy)).toBe(true)
     const { stdout } = await at.lab.visitor.run(
       'curl',
       '-sk',
@@ -233,8 +232,8 @@ describe('an installation from the first start to the end of its traffic', () =>
   test('server and edge do not outlive a starter that is killed', async () => {
     const children = [await at.childOf(starter, 'server'), await at.childOf(starter, 'edge')]
     await starter.stop('SIGKILL')
-    await until('both to end', () => !children.some(isAlive))
-    expect(isAlive(proxy)).toBe(true)
+    await until('both to end', () => !children.some(isProcessAlive))
+    expect(isProcessAlive(proxy)).toBe(true)
     starter = at.begin(script('start'))
     await untilRunning(starter)
     expect(await haproxyPid()).toBe(proxy)
@@ -246,7 +245,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     const listLeaving = () => readdirSync(join(at.paths.haproxyDir, 'leaving'))
     await until('the older one to be held', () => listLeaving().includes(`${proxy}.sock`), { everyMs: 20 })
     await untilRunning(starter)
-    await until('it to end', () => !isAlive(proxy))
+    await until('it to end', () => !isProcessAlive(proxy))
     await until('its holder to end', () => listLeaving().length === 0)
     proxy = await haproxyPid()
   })
@@ -287,7 +286,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(said).toContain('HAProxy, the tunnel and the firewall rules are removed')
     expect(code).toBe(0)
     expect(await starter.exited).toBe(0)
-    expect(isAlive(proxy)).toBe(false)
+    expect(isProcessAlive(proxy)).toBe(false)
     expect(
       (await at.lab.server.run('ip', 'link', 'show', at.env.POSTERN_TUNNEL_INTERFACE ?? '')).code,
     ).not.toBe(0)

@@ -6,6 +6,7 @@ import { DataPlane } from '@postern/contract/edge'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 import { baseEnvironment } from '@postern/testkit/exec'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { readProcessFile } from '@postern/testkit/process-file'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -70,17 +71,9 @@ function startMain(args: string[] = [], env: Record<string, string> = {}): Progr
 
 const programs = async () =>
   (await lab.listPids())
-    .map((pid) => ({ pid, name: nameOf(pid) }))
+    .map((pid) => ({ pid, name: readProcessFile(pid, 'comm').trim() }))
     .filter(({ name }) => ['haproxy', 'wireguard-go'].includes(name))
     .sort((a, b) => a.pid - b.pid)
-/** Empty for one that has ended since it was listed. */
-const nameOf = (pid: number) => {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-  } catch {
-    return ''
-  }
-}
 const lastReport = () =>
   server.messages.flatMap((message) => (message.type === 'report' ? message.report : [])).at(-1)
 

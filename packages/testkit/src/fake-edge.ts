@@ -48,12 +48,19 @@ export async function connectFakeEdge(paths: InstallationPaths): Promise<FakeEdg
   let waiting: ServiceCount[][] = []
   let seq = 1
 
-  const apply = async () => {
+  const fetchAndReport = async () => {
     if (paused) return
     const token = edgeToken(paths)
     const { json } = await callApi(paths.serverSocket, token, 'POST', endpoints.edgeState.path, { known: {} })
     state = json as StateAnswer
     edge.report(state.revision, report)
+  }
+  let applied = Promise.resolve()
+  /** One after the other: two at once could report the older state last, and nothing would correct it. */
+  const apply = () => {
+    const next = applied.then(fetchAndReport)
+    applied = next.catch(() => {})
+    return next
   }
   /** One at a time, as a real edge does. */
   const sendCounts = () => {

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { run } from '@postern/testkit/exec'
 import { getHolder } from '@postern/testkit/holder'
 import { addNamespace, beginLab, connect, type Namespace } from '@postern/testkit/lab/namespace'
+import { readProcessFile } from '@postern/testkit/process-file'
 import { createAuthority } from './authority.ts'
 import { startEdgeEnd } from './edge-end.ts'
 
@@ -63,8 +64,8 @@ export async function createLab() {
     },
     /** The command lines of what runs on the node. */
     async programs() {
-      const files = (await node.listPids()).map((pid) => `/proc/${pid}/cmdline`).filter(existsSync)
-      return files.map((file) => readFileSync(file, 'utf8').replaceAll('\0', ' '))
+      const commands = (await node.listPids()).map((pid) => readProcessFile(pid, 'cmdline'))
+      return commands.filter(Boolean).map((command) => command.replaceAll('\0', ' '))
     },
     async dispose() {
       await agent(['disconnect', '--forget'])
