@@ -40,6 +40,7 @@ const PIECES = [
   '%2561',
   '.',
   '%20',
+  '%09',
 ]
 const ESCAPES = [
   '%2f',
@@ -51,6 +52,9 @@ const ESCAPES = [
   '%25',
   '%252f',
   '%61dmin',
+  '%u0061dmin',
+  '%u002F',
+  '%250a',
   '\xc0\xaf',
   ' ',
   '\t',

@@ -3,8 +3,14 @@ function serviceOf(path: string): 'admin' | 'root' {
   return path === '/admin' || path.startsWith('/admin/') ? 'admin' : 'root'
 }
 
-const decode = (text: string) =>
-  text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+const charOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
+const decode = (text: string) => text.replace(/%([0-9a-f]{2})/gi, charOf)
+/** As IIS does. */
+const decodeUnicode = (text: string) => text.replace(/%u([0-9a-f]{4})/gi, charOf)
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const dropControls = (text: string) => text.replace(/[\u0000-\u001f\u007f]/g, '')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const endAtControl = (text: string) => text.replace(/[\u0000-\u001f\u007f].*$/s, '')
 const cutParameters = (path: string) => path.replace(/;[^/]*/g, '')
 const mergeSlashes = (path: string) => path.replaceAll('\\', '/').replace(/\/{2,}/g, '/')
 
@@ -33,15 +39,17 @@ const WINDOWS = [
 ]
 
 /**
- * The services that programs of all kinds could take a target for: with escapes decoded never, once or twice, with
- * parameters or without, with slashes merged or not, with names as they are or as on Windows, with dot segments or
- * resolved. More than one: it must be refused.
+ * The services that programs of all kinds could take a target for: with escapes decoded never, once or twice, with those
+ * of IIS or not, with control characters or not, or ended at one, with parameters or without, with slashes merged or not,
+ * with names as they are or as on Windows, with dot segments or resolved. More than one: it must be refused.
  */
 export function possibleServices(target: string): Set<'admin' | 'root'> {
   const [path = ''] = target.split('?')
   const either = (paths: string[], change: (path: string) => string) => [...paths, ...paths.map(change)]
   const decoded = [path, decode(path), decode(decode(path))]
-  const plain = either(either(decoded, cutParameters), mergeSlashes)
+  const known = either(decoded, decodeUnicode)
+  const visible = [...known, ...known.map(dropControls), ...known.map(endAtControl)]
+  const plain = either(either(visible, cutParameters), mergeSlashes)
   const named = [...plain, ...WINDOWS.flatMap((read) => plain.map(read))]
   const readings = either(named, resolveDots)
   return new Set(readings.map(serviceOf))

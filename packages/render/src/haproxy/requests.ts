@@ -20,10 +20,11 @@ const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 
 /**
  * By these, programs read one path in several ways: encoded characters that routes, slashes, dots and parameters are
- * made of or end at, parameters, backslashes, doubled slashes, and names that end with dots or blanks. Nothing in it
- * repeats, so it is linear.
+ * made of or end at, encoded control characters, the escapes of IIS (`%u0061`), parameters, backslashes, doubled slashes,
+ * and names that end with dots or blanks. Nothing in it repeats, so it is linear. HAProxy refuses control characters that
+ * are not encoded.
  */
-const ODD = '%(00|2[35d-f]|[3-7])|[;\\\\]|//|([.]|%20)(/|$)'
+const ODD = '%([01]|2[35d-f]|[3-7]|u[0-9a-f])|[;\\\\]|//|([.]|%20)(/|$)'
 
 /**
  * Headers that no rule here cuts, rewrites or decides by, as browsers and programs send them. A safe request with these

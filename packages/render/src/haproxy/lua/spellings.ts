@@ -20,12 +20,24 @@ local function decode(text)
   return (text:gsub("%%%x%x", plain))
 end
 
+-- IIS and .NET read \`%u0061\` as \`a\`; a wide character may become a narrow one.
+local function narrow(hex)
+  local code = tonumber(hex, 16)
+  if code > 0xff00 and code < 0xff5f then code = code - 0xfee0 end
+  return code < 0x80 and string.char(code) or nil
+end
+
+local function decode_path(path)
+  return (decode(path):gsub("%%[uU](%x%x%x%x)", narrow))
+end
+
 local function without_parameters(path)
   return (path:gsub(";[^/]*", ""))
 end
 
+-- Some programs drop control characters. Whatever matched a route with them matches it without them.
 local function flat(path)
-  return (without_parameters(path:gsub("\\\\", "/")):gsub("//+", "/"))
+  return (without_parameters(path:gsub("%c", ""):gsub("\\\\", "/")):gsub("//+", "/"))
 end
 
 local function has_dots(path)
@@ -44,13 +56,13 @@ end
 
 -- Whether dots could be resolved before or after something else, which leads to different paths.
 local function is_mixed(path)
-  return path:find("//", 1, true) or path:find("[;\\\\]") or path:lower():find("%%[235][5bcef]")
+  local lower = path:lower()
+  return path:find("//", 1, true) or path:find("[;\\\\]")
+    or lower:find("%%[235][5bcef]") or lower:find("%%[01]%x") or lower:find("%7f", 1, true) or lower:find("%%u%x")
 end
 
 -- A program that hands a decoded path on may end it there.
-local function until_query(path)
-  return path:match("^[^?#]*")
-end
+local ENDS = "[?#%c]"
 
 local function without_end(name, what)
   return (name:reverse():gsub("^" .. what .. "+", ""):reverse())
@@ -77,19 +89,21 @@ local function without_ends(path, alone)
 end
 
 local function spellings_of(path)
-  local once = decode(path)
-  local twice = decode(once)
+  local once = decode_path(path)
+  local twice = decode_path(once)
   if twice:find("\\0", 1, true) then return nil end
+  -- Where one of them is dropped and the other ends the path, the order matters.
+  if twice:find("%c") and twice:find("[?#]") then return nil end
   local found, known = {}, {}
   local function add(reading)
     if not known[reading] then found[#found + 1] = reading end
     known[reading] = true
   end
-  for _, reading in ipairs({ path, flat(once), flat(twice), flat(decode(decode(without_parameters(path)))) }) do
-    add(reading)
-  end
-  for i = 1, #found do
-    if i > 1 and found[i]:find("[?#]") then add(until_query(found[i])) end
+  add(path)
+  for _, text in ipairs({ once, twice, decode_path(decode_path(without_parameters(path))) }) do
+    add(flat(text))
+    local stop = text:find(ENDS)
+    if stop then add(flat(text:sub(1, stop - 1))) end
   end
   for i = 1, #found do
     local _, ends = (found[i] .. "/"):gsub("[. ]/", "/")
