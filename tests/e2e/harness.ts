@@ -43,8 +43,6 @@ export interface OpenOptions {
   scheme?: 'light' | 'dark'
   /** The browser's, like `America/Sao_Paulo`; without one that of the machine. */
   timezoneId?: string
-  /** Takes every certificate. */
-  isTrusting?: boolean
 }
 
 export interface Visit {
@@ -112,20 +110,12 @@ async function openPage(
   path: string,
   options: OpenOptions = {},
 ) {
-  const {
-    signedIn = true,
-    width = 1440,
-    height = 900,
-    scheme = 'light',
-    timezoneId,
-    isTrusting = false,
-  } = options
+  const { signedIn = true, width = 1440, height = 900, scheme = 'light', timezoneId } = options
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
     ...(timezoneId && { timezoneId }),
     reducedMotion: 'reduce',
-    ignoreHTTPSErrors: isTrusting,
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   if (signedIn) await context.addCookies([{ name: 'token', value: token, url: origin, sameSite: 'Strict' }])

@@ -1,11 +1,12 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { type Browser, chromium, type Page } from 'playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { expect as expectOfPage } from '../e2e/expect.ts'
 import { label } from '../e2e/harness.ts'
 
 const CONSOLE = 'https://203.0.113.1'
@@ -18,16 +19,20 @@ let browser: Browser
 beforeAll(async () => {
   lab = await startLab()
   installation = await startInstallation(lab)
-  const wrapper = `${installation.dataDir}/chromium`
-  writeFileSync(wrapper, `#!/bin/sh\nexec ${lab.visitor.argv('/usr/bin/chromium').join(' ')} "$@"\n`)
-  chmodSync(wrapper, 0o755)
-  browser = await chromium.launch({ executablePath: wrapper, args: ['--no-sandbox', '--disable-gpu'] })
+  browser = await startBrowser(lab.visitor)
 })
 afterAll(async () => {
   await browser?.close()
   await installation?.close()
   await lab?.close()
 })
+
+async function startBrowser(host: Host): Promise<Browser> {
+  const wrapper = `${installation.dataDir}/chromium-${host.name}`
+  writeFileSync(wrapper, `#!/bin/sh\nexec ${host.argv('/usr/bin/chromium').join(' ')} "$@"\n`)
+  chmodSync(wrapper, 0o755)
+  return await chromium.launch({ executablePath: wrapper, args: ['--no-sandbox', '--disable-gpu'] })
+}
 
 const headerArgs = (headers: Record<string, string>) =>
   Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
@@ -50,15 +55,29 @@ async function signIn(headers: Record<string, string>): Promise<string> {
 /** The console in a browser at a visitor's host, signed in. */
 async function openConsole() {
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
-  const page = await context.newPage()
-  page.setDefaultTimeout(30_000)
-  await page.goto(`${CONSOLE}/nodes`)
-  await page.getByLabel(label('Username')).fill('admin')
-  await page.getByLabel(label('Password')).fill(installation.env.POSTERN_ADMIN_PASSWORD ?? '')
-  await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Client / Nodes', exact: true }).waitFor()
+  const page = await newPage(context)
+  await signInAt(page, CONSOLE)
   return { context, page }
 }
+
+async function newPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage()
+  page.setDefaultTimeout(45_000)
+  return page
+}
+
+async function signInAt(page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/nodes`)
+  await page.waitForURL('**/login')
+  await page.getByLabel(label('Username')).fill('admin')
+  await expectOfPage(page.getByText('Your session has ended.')).toHaveCount(0)
+  await page.getByLabel(label('Password')).fill(installation.env.POSTERN_ADMIN_PASSWORD ?? '')
+  await page.keyboard.press('Enter')
+  await isSignedIn(page)
+}
+
+const isSignedIn = (page: Page) =>
+  page.getByRole('heading', { name: 'Client / Nodes', exact: true }).waitFor()
 
 /** Every way in which a token alone could be shown. */
 async function expectOneHalfIsNothing(token: string): Promise<void> {
@@ -129,6 +148,42 @@ describe('at the public address', () => {
     const token = cookies.find(({ name }) => name === 'token')?.value ?? ''
     expect(token).toMatch(/^pts_/)
     await expectOneHalfIsNothing(token)
+    await context.close()
+  })
+})
+
+describe('on the server itself, where the console is at one host by http and by https', () => {
+  let local: Browser
+  beforeAll(async () => {
+    local = await startBrowser(lab.server)
+  })
+  afterAll(() => local?.close())
+
+  const signOut = async (page: Page) => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/login')
+  }
+  const staysSignedIn = async (page: Page) => {
+    await page.reload()
+    await isSignedIn(page)
+  }
+
+  test.each([
+    ['http://127.0.0.1:3000', 'https://127.0.0.1'],
+    ['https://127.0.0.1', 'http://127.0.0.1:3000'],
+  ])('there are two sessions, also with %s first', async (firstOrigin, secondOrigin) => {
+    const context = await local.newContext({ ignoreHTTPSErrors: true })
+    const [first, second] = [await newPage(context), await newPage(context)]
+    await signInAt(first, firstOrigin)
+    await signInAt(second, secondOrigin)
+    for (const page of [first, second]) await staysSignedIn(page)
+    await signOut(second)
+    await staysSignedIn(first)
+    await signInAt(second, secondOrigin)
+    await signOut(first)
+    await staysSignedIn(second)
+    await signOut(second)
+    await expectOfPage.poll(() => context.cookies()).toEqual([])
     await context.close()
   })
 })
