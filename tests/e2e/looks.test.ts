@@ -1,6 +1,6 @@
 import type { Domain } from '@postern/contract/domains'
 import type { CreatedNode } from '@postern/contract/nodes'
-import type { Pat } from '@postern/contract/pats'
+import type { CreatedPat, Pat } from '@postern/contract/pats'
 import { callApi } from '@postern/testkit/api'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
@@ -203,7 +203,10 @@ async function furnishTokens(): Promise<void> {
   await site.api.call('POST', pats, { name: 'old-laptop' })
   const tokens = (await site.api.call('GET', pats)).json as Pat[]
   await site.api.call('PATCH', `${pats}/${tokens[0]?.id}/revoke`)
-  await site.api.call('POST', pats, { name: 'ci-runner', expireAt: '2031-03-31T21:59:59.999Z' })
+  const form = { name: 'ci-runner', expireAt: '2031-03-31T21:59:59.999Z' }
+  // `callApi` holds the answer against the contract.
+  const { token } = (await site.api.call('POST', pats, form)).json as CreatedPat
+  await callApi(site.paths.serverSocket, token, 'GET', '/api/agent/config')
 }
 
 function logLine(index: number): string {

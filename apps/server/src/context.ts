@@ -22,6 +22,7 @@ import { createLogHub, type LogHub } from './core/logs/logs.ts'
 import { type AgentFiles, readAgentFiles } from './core/nodes/agent-files.ts'
 import { type Agents, createAgents } from './core/nodes/agents.ts'
 import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
+import { createTokenUses, type TokenUses } from './core/nodes/token-uses.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
 import type { Secrets } from './core/secrets/secrets.ts'
 import { createProvider } from './core/sign-in/create-provider.ts'
@@ -62,6 +63,7 @@ export interface Context extends World {
   readonly bus: LiveBus
   readonly live: LiveFigures
   readonly agents: Agents
+  readonly tokenUses: TokenUses
   readonly counts: Counts
   readonly logs: LogHub
   readonly edges: EdgeHub
@@ -131,6 +133,8 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))
     const live = await createLiveFigures({ liveDb, bus, log, ...world })
     ends.push(() => live.dispose())
+    const tokenUses = await createTokenUses({ db, liveDb, log, ...world })
+    ends.push(() => tokenUses.close())
     const upkeep = createUpkeep({ liveDb, log, ...world })
     ends.push(() => upkeep.close())
     const counts = createCounts({ db, liveDb, log, ...world })
@@ -151,7 +155,8 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       secrets,
       bus,
       live,
-      agents: createAgents({ bus, clock: world.clock }),
+      agents: createAgents({ bus, tokenUses, clock: world.clock }),
+      tokenUses,
       counts,
       logs,
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),

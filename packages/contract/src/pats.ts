@@ -20,6 +20,8 @@ export const Pat = z.object({
   broughtKey: z.boolean(),
   /** How many of the node's services were last published by this token. */
   published: z.number(),
+  /** In ms since the epoch: the last request that came with it, or now while its agent is connected; null for never. */
+  lastUsed: z.nullable(z.number()),
   created_at: f.time,
   updated_at: f.time,
 })

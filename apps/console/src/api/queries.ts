@@ -38,12 +38,17 @@ export function useAnswer<E extends Endpoint>(
 }
 
 /** One page of a list endpoint, whose query carries `limit`; while another is loaded, the one before. */
-export function usePage<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
+export function usePage<E extends Endpoint>(
+  endpoint: E,
+  input: CallInput<E>,
+  { refetchInterval = false }: { refetchInterval?: number | false } = {},
+) {
   const api = useApi()
   return useQuery({
     queryKey: keyOf(endpoint, input),
     queryFn: ({ signal }) => api.listPage(endpoint, { ...input, signal }),
     placeholderData: keepPreviousData,
+    refetchInterval,
   })
 }
 

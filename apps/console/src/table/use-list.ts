@@ -15,6 +15,8 @@ interface Options<E extends Endpoint> {
   state: ListState
   /** Further fixed keys of the endpoint's query and path. */
   input?: { params?: Record<string, string | number>; query?: Record<string, string | number> }
+  /** In ms, for what changes without a hint. */
+  refetchInterval?: number
   /** A stream that takes the same query and sends the page's rows. */
   live?: { stream: Endpoint; rows: z.ZodMiniType<RowOf<E>[]> }
 }
@@ -30,7 +32,13 @@ export interface List<Row> {
 }
 
 /** One page of a list, kept up to date; it steps back when a page has lost its last row. */
-export function useList<E extends Endpoint>({ endpoint, state, input, live }: Options<E>): List<RowOf<E>> {
+export function useList<E extends Endpoint>({
+  endpoint,
+  state,
+  input,
+  refetchInterval,
+  live,
+}: Options<E>): List<RowOf<E>> {
   const [asked, change] = state
   const unusable = findUnusable(endpoint, asked)
   const params = { ...asked, ...unusable }
@@ -41,7 +49,7 @@ export function useList<E extends Endpoint>({ endpoint, state, input, live }: Op
   // Named once for all lists; which of them an endpoint takes is its page's business.
   const callInput = raw as CallInput<E>
   const queryKey = keyOf(endpoint, callInput)
-  const result = usePage(endpoint, callInput)
+  const result = usePage(endpoint, callInput, { refetchInterval })
   const streamState = useStream(live?.stream ?? endpoint, {
     query,
     reconnect: true,

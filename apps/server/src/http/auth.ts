@@ -106,7 +106,10 @@ async function getNodeCaller(context: Context, request: FastifyRequest): Promise
   const token = bearerOf(request)
   if (token === undefined) throw new UnauthenticatedError('Send an access token of a node')
   const found = await findNodeByToken(context, token)
-  if (found) return { kind: 'node', ...found }
+  if (found) {
+    context.tokenUses.note(found.tokenId)
+    return { kind: 'node', ...found }
+  }
   if (await findSessionOf(context, request, token))
     throw new ForbiddenError('Only a node can do this', 'kind')
   throw new UnauthenticatedError('Unknown access token')

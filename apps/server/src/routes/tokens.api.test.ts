@@ -46,6 +46,7 @@ describe('a new token', () => {
       revoked: false,
       broughtKey: false,
       published: 0,
+      lastUsed: null,
       created_at: expect.any(String),
       updated_at: pat.created_at,
     })

@@ -12,13 +12,16 @@ import { useList } from '../../table/use-list.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { useNow } from '../../ui/Figures.tsx'
+import { RelativeTime, useNow } from '../../ui/Figures.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { formatDate, formatMoment } from '../../util/time.ts'
 import { tokenStatus } from './token-status.ts'
 import { useTokenActions } from './use-token-actions.tsx'
 import './TokenCard.css'
+
+/** Uses come without hints: a connected agent uses its token all the time. */
+const USES_EVERY_MS = 60_000
 
 const COLUMNS: readonly Column<Pat>[] = [
   {
@@ -28,13 +31,19 @@ const COLUMNS: readonly Column<Pat>[] = [
     sortBy: 'name',
     render: ({ name }) => <b dir="auto">{name}</b>,
   },
-  { head: 'Status', width: 'w-20', className: 'c-badge', render: (token) => <Status token={token} /> },
+  { head: 'Status', width: 'w-15', className: 'c-badge', render: (token) => <Status token={token} /> },
   {
     head: 'Created',
-    width: 'w-15',
+    width: 'w-day',
     label: 'Created',
     sortBy: 'created_at',
     render: ({ created_at }) => <Day time={created_at} />,
+  },
+  {
+    head: 'Last Used',
+    width: 'w-15',
+    label: 'Last Used',
+    render: ({ lastUsed }) => (lastUsed === null ? 'Never used' : <RelativeTime time={lastUsed} />),
   },
   {
     head: 'Expires',
@@ -53,6 +62,7 @@ export function TokenCard({ node }: { node: Node }) {
     endpoint: endpoints.listTokens,
     state: useAddressParams(LIMITS.cardPageSize, 'tokens'),
     input: { params: { nodeId: node.id } },
+    refetchInterval: USES_EVERY_MS,
   })
   const add = (
     <Button size="sm" icon={Plus} disabled={node.isLocal} onClick={() => setAdding(true)}>

@@ -1,6 +1,7 @@
 import type { AgentReport, Beyond, TakenPort } from '@postern/contract/agent-report'
 import type { LiveBus } from '../../changes/live.ts'
 import { createAttempts } from '../accounts/attempts.ts'
+import type { TokenUses } from './token-uses.ts'
 
 /** Per node in ten minutes. */
 const MAX_REPORTS = 200
@@ -41,7 +42,13 @@ interface Session {
   problems: readonly string[]
 }
 
-export function createAgents({ bus, clock }: { bus: LiveBus; clock(): number }): Agents {
+interface Parts {
+  bus: LiveBus
+  tokenUses: Pick<TokenUses, 'hold'>
+  clock(): number
+}
+
+export function createAgents({ bus, tokenUses, clock }: Parts): Agents {
   /** Those of each node, the oldest first. */
   const nodes = new Map<number, Session[]>()
   const attempts = createAttempts(clock)
@@ -61,10 +68,14 @@ export function createAgents({ bus, clock }: { bus: LiveBus; clock(): number }):
   return {
     connect({ nodeId, tokenId }, link) {
       const session: Session = { tokenId, link, problems: [] }
+      const release = tokenUses.hold(tokenId)
       update(nodeId, (sessions) => [...forget(sessions, tokenId), session])
       const links = sessionsOf(nodeId).flatMap((each) => each.link ?? [])
       if (links.length > MAX_CONNECTIONS) links[0]?.drop()
-      return () => update(nodeId, (sessions) => sessions.filter((each) => each !== session))
+      return () => {
+        release()
+        update(nodeId, (sessions) => sessions.filter((each) => each !== session))
+      }
     },
     report({ nodeId, tokenId }, report) {
       attempts.check(String(nodeId), MAX_REPORTS)

@@ -13,7 +13,7 @@ import { listBeyond } from '../publishing/shares.ts'
 import { PLACES } from '../secrets/secrets.ts'
 import { checkNode } from './checks.ts'
 import { getNodeRow, refuseLocal, selectRecord, toNode } from './records.ts'
-import { insertToken } from './tokens.ts'
+import { insertToken, listTokenIds } from './tokens.ts'
 
 type Tx = Transaction<Database>
 
@@ -125,9 +125,10 @@ export async function setNodeEnabled(
 
 /** The services go with it. @throws NotFoundError, ConflictError for the local node */
 export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
-  const services = await change(context, { actor, what: 'node deleted' }, async (tx) => {
+  const gone = await change(context, { actor, what: 'node deleted' }, async (tx) => {
     const row = await getNodeRow(tx, id)
     refuseLocal(row)
+    const tokens = await listTokenIds(tx, id)
     const published = await withdrawAll(tx, id)
     const services = [...published.services, ...(await listServiceRefs(tx, id))]
     await forgetPublications(tx, id)
@@ -135,10 +136,11 @@ export async function removeNode(context: Context, actor: string, id: number): P
     await forgetFreed(tx, id)
     await tx.deleteFrom('nodes').where('id', '=', id).execute()
     context.addresses.release(row.address)
-    return { value: services, touched: { ...published, nodes: [id], services }, name: row.name }
+    return { value: { services, tokens }, touched: { ...published, nodes: [id], services }, name: row.name }
   })
   context.live.remove(id)
-  await context.counts.remove([nodeKey(id), ...services.map((service) => service.id)])
+  context.tokenUses.remove(gone.tokens)
+  await context.counts.remove([nodeKey(id), ...gone.services.map((service) => service.id)])
   return { id }
 }
 

@@ -32,7 +32,7 @@ export async function listTokens(
   await requireTokenNode(context.db, nodeId)
   const text = query.search?.toLowerCase() ?? ''
   // A node has so few that they are sought and sorted here, in Unicode, which SQLite does not know.
-  const all = (await selectTokens(context.db, nodeId).execute()).map(toPat)
+  const all = (await selectTokens(context.db, nodeId).execute()).map((row) => toPat(context, row))
   const found = all.filter(({ name }) => name.toLowerCase().includes(text)).sort(comparisonFor(query.orderBy))
   const { page = 1, limit } = query
   if (limit === undefined) return found
@@ -62,7 +62,7 @@ export async function createToken(
     await requireTokenNode(tx, nodeId)
     await requireRoom(tx, nodeId)
     const { id, token } = await insertToken(context, tx, nodeId, { name, expireAt })
-    const value = { ...(await getToken(tx, { nodeId, id })), token }
+    const value = { ...(await getToken(context, tx, { nodeId, id })), token }
     return { value, touched: { nodes: [nodeId] }, name }
   })
 }
@@ -107,7 +107,7 @@ export async function revokeToken(context: Context, actor: string, key: TokenKey
       .set({ revoked: 1, updated_at: time })
       .where('id', '=', key.id)
       .execute()
-    return await getToken(tx, key)
+    return await getToken(context, tx, key)
   })
 }
 
@@ -118,10 +118,12 @@ export async function removeToken(
   key: TokenKey,
   end: PatEnd,
 ): Promise<{ id: number }> {
-  return await endToken(context, actor, key, end, 'deleted', async (tx) => {
+  const gone = await endToken(context, actor, key, end, 'deleted', async (tx) => {
     await tx.deleteFrom('node_tokens').where('id', '=', key.id).execute()
     return { id: key.id }
   })
+  context.tokenUses.remove([gone.id])
+  return gone
 }
 
 async function endToken<T>(
@@ -136,7 +138,7 @@ async function endToken<T>(
   const gone: number[] = []
   const value = await change(context, { actor, what: `access token ${what}` }, async (tx, revision) => {
     await requireTokenNode(tx, nodeId)
-    const pat = await getToken(tx, key)
+    const pat = await getToken(context, tx, key)
     if (forgetKey && pat.broughtKey) await forgetNodeKey(tx, nodeId, revision)
     const withdrawn = forgetKey ? await withdrawAll(tx, nodeId, id) : NOTHING
     gone.push(...withdrawn.services.map((service) => service.id))
@@ -173,10 +175,19 @@ async function requireRoom(tx: Tx, nodeId: number): Promise<void> {
     )
 }
 
-async function getToken(db: Kysely<Database>, { nodeId, id }: TokenKey): Promise<Pat> {
+async function getToken(
+  context: Pick<Context, 'tokenUses'>,
+  db: Kysely<Database>,
+  { nodeId, id }: TokenKey,
+): Promise<Pat> {
   const row = await selectTokens(db, nodeId).where('node_tokens.id', '=', id).executeTakeFirst()
   if (!row) throw new NotFoundError('Token')
-  return toPat(row)
+  return toPat(context, row)
+}
+
+export async function listTokenIds(db: Kysely<Database>, nodeId: number): Promise<number[]> {
+  const rows = await db.selectFrom('node_tokens').select('id').where('node_id', '=', nodeId).execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Never the hash. */
@@ -202,7 +213,11 @@ function selectTokens(db: Kysely<Database>, nodeId: number) {
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>
 
-function toPat({ node_id, expire_at, revoked, key_token_id, ...rest }: Row): Pat {
+function toPat(
+  { tokenUses }: Pick<Context, 'tokenUses'>,
+  { node_id, expire_at, revoked, key_token_id, ...rest }: Row,
+): Pat {
   const broughtKey = key_token_id === rest.id
-  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1, broughtKey }
+  const lastUsed = tokenUses.find(rest.id)
+  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1, broughtKey, lastUsed }
 }

@@ -50,4 +50,5 @@ export const LIVE_MIGRATIONS: readonly string[] = [
     reachable INTEGER NOT NULL
   ) STRICT;`,
   counts,
+  'CREATE TABLE token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL) STRICT;',
 ]

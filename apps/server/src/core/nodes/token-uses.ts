@@ -1,0 +1,123 @@
+import type { Kysely } from 'kysely'
+import type { Logger } from 'pino'
+import type { Database, LiveDatabase } from '../../db/schema.ts'
+
+/** How often uses reach the file; a crash loses at most these. */
+const SAVE_EVERY_MS = 60_000
+
+/** When each token of a node was last used, in memory; saved now and then, so that a restart does not forget it. */
+export interface TokenUses {
+  /** A request has come with it. */
+  note(tokenId: number): void
+  /** Its agent is connected. @returns how to say that it is gone */
+  hold(tokenId: number): () => void
+  /** In ms since the epoch; null for one that was never used. */
+  find(tokenId: number): number | null
+  /** Forgets deleted tokens, for good. */
+  remove(tokenIds: readonly number[]): void
+  /** Writes what is new to the file. */
+  save(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Parts {
+  db: Kysely<Database>
+  liveDb: Kysely<LiveDatabase>
+  log: Logger
+  clock(): number
+}
+
+export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promise<TokenUses> {
+  const known = await load(db, liveDb)
+  const unsaved = new Set<number>()
+  const connections = createCounter()
+
+  const note = (tokenId: number) => {
+    known.set(tokenId, clock())
+    unsaved.add(tokenId)
+  }
+  /** The agent of a deleted token may be connected for a moment longer. */
+  const noteAgain = (tokenId: number) => {
+    if (known.has(tokenId)) note(tokenId)
+  }
+  const save = async () => {
+    for (const tokenId of connections.keys()) noteAgain(tokenId)
+    const ids = [...unsaved]
+    unsaved.clear()
+    await saveUses(liveDb, ids, known)
+  }
+  const saving = setInterval(() => {
+    save().catch((err: unknown) => log.warn({ err }, 'the last uses of access tokens could not be saved'))
+  }, SAVE_EVERY_MS).unref()
+
+  return {
+    note,
+    hold(tokenId) {
+      note(tokenId)
+      connections.add(tokenId, 1)
+      return () => {
+        noteAgain(tokenId)
+        connections.add(tokenId, -1)
+      }
+    },
+    find: (tokenId) => (connections.has(tokenId) ? clock() : (known.get(tokenId) ?? null)),
+    remove(tokenIds) {
+      for (const tokenId of tokenIds) if (known.delete(tokenId)) unsaved.add(tokenId)
+    },
+    save,
+    async close() {
+      clearInterval(saving)
+      await save()
+    },
+  }
+}
+
+/** How many of each there are; what has none is not in it. */
+function createCounter() {
+  const counts = new Map<number, number>()
+  return {
+    add(id: number, change: 1 | -1) {
+      const left = (counts.get(id) ?? 0) + change
+      if (left > 0) counts.set(id, left)
+      else counts.delete(id)
+    },
+    has: (id: number) => counts.has(id),
+    keys: () => counts.keys(),
+  }
+}
+
+/** Those of tokens that were deleted after the last save are dropped. Ids are never given again. */
+async function load(db: Kysely<Database>, liveDb: Kysely<LiveDatabase>): Promise<Map<number, number>> {
+  const tokens = await db.selectFrom('node_tokens').select('id').execute()
+  const existing = new Set(tokens.map(({ id }) => id))
+  const rows = await liveDb.selectFrom('token_uses').selectAll().execute()
+  const uses = new Map(
+    rows.filter((row) => existing.has(row.token_id)).map((row) => [row.token_id, row.used_at]),
+  )
+  const gone = rows.map((row) => row.token_id).filter((id) => !existing.has(id))
+  await saveUses(liveDb, gone, uses)
+  return uses
+}
+
+/** A token without a use loses its row. */
+async function saveUses(
+  liveDb: Kysely<LiveDatabase>,
+  ids: readonly number[],
+  uses: ReadonlyMap<number, number>,
+): Promise<void> {
+  if (ids.length === 0) return
+  await liveDb.transaction().execute(async (tx) => {
+    for (const id of ids) {
+      const used_at = uses.get(id)
+      if (used_at === undefined) {
+        await tx.deleteFrom('token_uses').where('token_id', '=', id).execute()
+        continue
+      }
+      await tx
+        .insertInto('token_uses')
+        .values({ token_id: id, used_at })
+        .onConflict((conflict) => conflict.column('token_id').doUpdateSet({ used_at }))
+        .execute()
+    }
+  })
+}

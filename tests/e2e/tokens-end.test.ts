@@ -1,0 +1,146 @@
+import type { AgentConfig } from '@postern/contract/agent'
+import type { CreatedNode } from '@postern/contract/nodes'
+import { callApi } from '@postern/testkit/api'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { expect } from './expect.ts'
+import { label, type Site, startSite } from './harness.ts'
+import { choose, menuItems, rowOf } from './steps.ts'
+import { cardOf, createTokenSteps, openForm, pats, readyOf, save } from './tokens.ts'
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+const { createNode, add, ask, open } = createTokenSteps(() => site)
+
+describe('revoking and deleting', () => {
+  it('asks first, ends the token, and says so; what is revoked is not revoked again', async () => {
+    const node = await createNode('site')
+    const { token } = await add(node, 'lost')
+    const visit = await open(node)
+    const { page } = visit
+    await choose(page, 'Actions for token lost', 'Revoke')
+    const confirm = page.getByRole('alertdialog', { name: 'Revoke Personal Access Token' })
+    await confirm.getByText('does not necessarily end an active tunnel').waitFor()
+    await confirm.getByText('disable the node').waitFor()
+    await visit.expectAccessible()
+    await confirm.getByRole('button', { name: 'Cancel' }).click()
+    expect((await ask(token)).status).toBe(200)
+    await choose(page, 'Actions for token lost', 'Revoke')
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).click()
+    await page.getByText('Personal Access Token revoked successfully!').waitFor()
+    await expect(rowOf(page, 'lost')).toContainText('Revoked')
+    expect((await ask(token)).status).toBe(403)
+    await page.getByRole('button', { name: 'Actions for token lost' }).click()
+    expect(await menuItems(page)).toEqual(['Delete'])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('offers to forget the key that came by it, ticked, and for no other token', async () => {
+    const node = await createNode('site')
+    const publicKey = Buffer.alloc(32, 31).toString('base64')
+    await callApi(site.paths.serverSocket, node.token, 'PUT', '/api/agent/key', { publicKey })
+    const { token } = await add(node, 'second')
+    const keyOf = async () => {
+      const { json } = await callApi(site.paths.serverSocket, token, 'GET', '/api/agent/config')
+      return (json as AgentConfig).publicKey
+    }
+    const visit = await open(node)
+    const { page } = visit
+    const box = page.getByRole('checkbox', { name: "Forget the node's key too" })
+    await choose(page, 'Actions for token second', 'Revoke')
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).waitFor()
+    await expect(box).toHaveCount(0)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await choose(page, 'Actions for token default', 'Revoke')
+    await expect(box).toBeChecked()
+    await visit.expectAccessible()
+    await box.uncheck()
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).click()
+    await expect(rowOf(page, 'default')).toContainText('Revoked')
+    expect(await keyOf()).toBe(publicKey)
+    await choose(page, 'Actions for token default', 'Delete')
+    await expect(box).toBeChecked()
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await rowOf(page, 'default').waitFor({ state: 'detached' })
+    expect(await keyOf()).toBeNull()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('says how many services go with it', async () => {
+    const { json } = await site.api.call('POST', '/api/nodes', {
+      name: 'publisher',
+      agentMayPublish: true,
+      agentDomains: ['*.example.com'],
+    })
+    const node = json as CreatedNode
+    const { token } = await add(node, 'copied')
+    const services = ['one', 'two'].map((key) => ({
+      ...{ key, type: 'http', name: key, domain: `${key}.example.com`, backendPort: 80 },
+    }))
+    const put = (path: string, body: object) => callApi(site.paths.serverSocket, token, 'PUT', path, body)
+    await put('/api/agent/services', { source: 'hidden', services })
+    const visit = await open(node)
+    const { page } = visit
+    const text = '2 services that it published are deleted.'
+    await choose(page, 'Actions for token copied', 'Revoke')
+    await expect(page.getByRole('checkbox', { name: 'Delete what it published too' })).toBeChecked()
+    await page.getByText(text, { exact: true }).waitFor()
+    await visit.expectAccessible()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await put('/api/agent/key', { publicKey: Buffer.alloc(32, 33).toString('base64') })
+    await page.reload()
+    await choose(page, 'Actions for token copied', 'Delete')
+    await expect(page.getByRole('checkbox', { name: "Forget the node's key too" })).toBeChecked()
+    await page.getByText(`until a machine connects with another token. ${text}`).waitFor()
+    await page.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await rowOf(page, 'copied').waitFor({ state: 'detached' })
+    const left = (await site.api.call('GET', '/api/services/http')).json as { nodeId: number }[]
+    expect(left.filter(({ nodeId }) => nodeId === node.id)).toEqual([])
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('removes the row, down to none, and the first one can be added again', async () => {
+    const node = await createNode('site')
+    const visit = await open(node)
+    const { page } = visit
+    await page.getByRole('button', { name: 'Actions for token default' }).click()
+    expect(await menuItems(page)).toEqual(['Revoke', 'Delete'])
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    const confirm = page.getByRole('alertdialog', { name: 'Delete Personal Access Token' })
+    await confirm.getByText('is permanent and does not necessarily disconnect an active tunnel').waitFor()
+    await confirm.getByRole('button', { name: 'Yes, delete it!' }).click()
+    await page.getByText('Personal Access Token deleted successfully!').waitFor()
+    await cardOf(page).getByText('No Access Tokens yet').waitFor()
+    expect((await ask(node.token)).status).toBe(401)
+    await visit.expectAccessible()
+    const form = await openForm(page)
+    await form.getByLabel(label('Name')).fill('next')
+    await save(page)
+    await readyOf(page).getByRole('button', { name: 'Got it!' }).click()
+    await rowOf(page, 'next').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('goes on when somebody else was faster', async () => {
+    const node = await createNode('site')
+    const { id } = await add(node, 'raced')
+    const visit = await open(node)
+    visit.forgive(/404/)
+    const { page } = visit
+    await choose(page, 'Actions for token raced', 'Revoke')
+    await site.api.call('DELETE', `${pats(node)}/${id}`)
+    await page.getByRole('button', { name: 'Yes, revoke token!' }).click()
+    await page.getByText('Token not found').waitFor()
+    await rowOf(page, 'raced').waitFor({ state: 'detached' })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+})
