@@ -9,6 +9,7 @@ import { until } from '@postern/testkit/until'
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
 import { type Browser, chromium, type Page } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endStrangeSignIns, passIssuer, startHearer } from './sign-in-steps.ts'
 
 const ISSUER = fileURLToPath(new URL('../../packages/testkit/src/programs/oidc.ts', import.meta.url))
 const CALLBACK = 'https://203.0.113.1/.postern/callback'
@@ -76,18 +77,6 @@ async function newVisitor(): Promise<Page> {
   const page = await context.newPage()
   page.setDefaultTimeout(45_000)
   return page
-}
-
-/** Fills in what the issuer asks. */
-async function passIssuer(page: Page, account: string): Promise<void> {
-  await page.waitForURL(/^http:\/\/127\.0\.0\.1:9300\//)
-  await page.locator('input[name=login]').fill(account)
-  await page.locator('input[name=password]').fill('x')
-  await page.locator('button[type=submit]').click()
-  // Who has agreed before is not asked again.
-  const consent = page.locator('input[name=prompt][value=consent]')
-  await consent.or(page.locator('body:not(:has(form))')).first().waitFor({ state: 'attached' })
-  if ((await consent.count()) > 0) await page.locator('button[type=submit]').click()
 }
 
 async function signIn(page: Page, path: string, account = 'ann'): Promise<void> {
@@ -218,6 +207,46 @@ test('who is not verified does not come in, and whose sessions are ended is out'
   const email = { email: 'ann@example.com' }
   await installation.api.call('POST', `/api/domains/${domainId}/sign-ins/end`, email)
   await until('the session to be over', async () => (await ask('/', page)) === 401)
+  await page.context().close()
+}, 120_000)
+
+test('the TLS port of another name hears nothing of a browser that is signed in', async () => {
+  const { api, dataDir } = installation
+  const heard = await startHearer(lab.server, `${dataDir}/upstreams`, 9050)
+  const backend = { backendHost: '127.0.0.1', backendPort: 9050, ssl: true }
+  const publish = async (domain: string) => {
+    const port = await api.publishPort(1, { name: domain, domain, confirmSharedCookies: true, ...backend })
+    await until('the port', async () => (await api.getService(port)).state.phase === 'live')
+    return port
+  }
+  const [other, own] = [await publish('other.example.com'), await publish('app.example.com')]
+  const log = api.stream(`/api/logs/stream?type=tcp&id=${other.id}`)
+  const page = await newVisitor()
+  await signIn(page, '/')
+  await page.waitForURL(`${SITE}/`)
+  await expect(page.goto(`${SITE}:${other.port}/`)).rejects.toThrow('net::ERR_')
+  await until('the refusal', () => JSON.stringify(log.events).includes('asked for another name'))
+  expect(heard()).toBe('')
+  await page.goto(`https://other.example.com:${other.port}/`)
+  await until('a visit by its own name', () => heard().includes('Host: other.example.com'))
+  expect(heard()).not.toContain('__Host-postern')
+  // A port of the domain itself gets its cookies, which a person has confirmed.
+  await page.goto(`${SITE}:${own.port}/`)
+  await until('the cookies', () => heard().includes('__Host-postern'))
+  log.close()
+  for (const port of [other, own]) await api.removeService(port)
+  await page.context().close()
+}, 120_000)
+
+test('a source that ends sign-ins with strange codes keeps nobody from signing in', async () => {
+  const strange = endStrangeSignIns(lab.visitor, SITE, CALLBACK)
+  await until('the first to be refused', () => strange.statuses.includes('403'))
+  const page = await newVisitor()
+  await signIn(page, '/beside')
+  await page.waitForURL(`${SITE}/beside`)
+  expect((await seen(page)).headers).toMatchObject({ 'remote-user': 'ann@example.com' })
+  await strange.stop()
+  expect(strange.statuses.filter((status) => status.startsWith('2') || status.startsWith('3'))).toEqual([])
   await page.context().close()
 }, 120_000)
 
