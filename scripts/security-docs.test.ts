@@ -27,7 +27,6 @@ const AT_THE_DOOR = /`(tests\/(attacks|net|deploy)\/|apps\/edge\/[\w./-]+\.net\.
 /** What cannot be tried at the public address: by the first words of the claim, with the reason. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'Importing the root means': 'a browser decides, at names that no installation has',
-  'No program behind a port of the domain': 'the form is asked before anything is published',
   'Nobody keeps the provider busy': 'the provider is counted, which is ours in the unit test only',
   'Guesses do not lock': 'it needs the addresses of many networks',
   'A session ends after thirty days': 'a real installation has the time of its machine',
