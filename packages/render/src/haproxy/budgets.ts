@@ -1,4 +1,5 @@
 import type { DialLane, HaproxyOptions } from './options.ts'
+import { NETWORK, PERIOD, requestRates, SOURCE } from './rates.ts'
 
 /** What may be under way at the same time: in all, of one source (an IPv4 address, an IPv6 /64), and of its /48. */
 export interface Budget {
@@ -15,9 +16,6 @@ export const SERVICES_SHARE = 0.8
 const LEAST_PER_SOURCE = 400
 /** Requests and bodies above the budget that are still told so by a page, before their connection is closed. */
 export const TOLD_REQUESTS = 20
-
-/** In HAProxy's tables, one for the sources and one for their networks. */
-const [SOURCE, NETWORK] = ['src,ipmask(32,64)', 'src,ipmask(32,48)']
 
 /** Requests that go to services without a lane: each takes one open file more than its connection. */
 export function requestBudget({ maxConnections, connectionsPerSource }: HaproxyOptions): Budget {
@@ -93,9 +91,9 @@ export function allLaneConnections(options: HaproxyOptions): number {
 }
 
 /**
- * Counts the requests of HTTP/2, of which one connection carries a hundred; over HTTP/1.1 it carries one. 2.6 counts a
- * request in three tables at most, and one is left: half of them, by chance, count for their source, and the other half
- * for its network. So each table holds half of what is under way.
+ * Counts all requests for their rate, and those of HTTP/2 while they are under way: one connection carries a hundred of
+ * them, and over HTTP/1.1 one. 2.6 counts a request in three tables at most, and one is left: half of them, by chance,
+ * count for their source, and the other half for its network. So each table holds half.
  */
 export function renderRequestBudget(options: HaproxyOptions): string {
   const { all, source, network, crowded } = requestBudget(options)
@@ -104,15 +102,16 @@ export function renderRequestBudget(options: HaproxyOptions): string {
       `is_h2 ${condition}{ ${SOURCE},table_conn_cur(requests) gt ${Math.ceil(limits.source / 2) + more} }`,
       `is_h2 ${condition}{ ${NETWORK},table_conn_cur(request_networks) gt ${Math.ceil(limits.network / 2) + more} }`,
     ].join(' or ')
-  return `  http-request track-sc2 ${SOURCE} table requests if is_h2 { rand(2) 0 }
-  http-request track-sc2 ${NETWORK} table request_networks if is_h2
+  const rates = requestRates(options)
+  return `  http-request track-sc2 ${SOURCE} table requests if { rand(2) 0 }
+  http-request track-sc2 ${NETWORK} table request_networks
   # Whoever does not heed the page loses the connection, with all requests on it: even a page takes memory.
-  http-request reject if ${over({ source, network }, TOLD_REQUESTS)}
+  http-request reject if ${[over({ source, network }, TOLD_REQUESTS), ...rates.farOver].join(' or ')}
   http-request set-var(txn.open) be_conn(safe_https)
   http-request set-var(txn.open) be_conn(safe_http),add(txn.open)
   acl is_crowded var(txn.open) -m int ge ${Math.floor(all / 2)}
   acl is_full var(txn.open) -m int ge ${all}
-  http-request set-var(txn.many) bool(true) if ${over({ source, network })} or ${over(crowded, 0, 'is_crowded ')}
+  http-request set-var(txn.many) bool(true) if ${[over({ source, network }), over(crowded, 0, 'is_crowded '), ...rates.over].join(' or ')}
   acl is_many var(txn.many) -m found`
 }
 
@@ -147,7 +146,10 @@ export function renderRoomBudgets(options: HaproxyOptions, isConsole: string): s
 
 export function renderBudgetTables(): string {
   const lanes = DIAL_LANES.flatMap((lane) => [`${lane}_sources`, `${lane}_networks`])
-  return ['requests', 'request_networks', ...lanes]
-    .map((name) => `backend ${name}\n  stick-table type ipv6 size 100k store conn_cur\n`)
-    .join('\n')
+  const table = (store: string) => (name: string) =>
+    `backend ${name}\n  stick-table type ipv6 size 100k store ${store}\n`
+  return [
+    ...['requests', 'request_networks'].map(table(`conn_cur,http_req_rate(${PERIOD}),gpc0_rate(${PERIOD})`)),
+    ...lanes.map(table('conn_cur')),
+  ].join('\n')
 }

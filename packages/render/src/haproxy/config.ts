@@ -12,6 +12,7 @@ import type { Digest } from './maps/lists.ts'
 import { type HaproxyOptions, type HaproxyPaths, haproxyPaths, RenderError } from './options.ts'
 import { type PageName, pageNames, pageStatus, renderPage, renderPageBody } from './pages.ts'
 import { renderPorts } from './ports.ts'
+import { renderRateTable } from './rates.ts'
 
 /**
  * The one fixed haproxy.cfg. Services are lines of its maps and never part of it.
@@ -32,6 +33,7 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
     renderDrain(options),
     renderBackends(options),
     renderBudgetTables(),
+    renderRateTable(),
   ].join('\n')
 }
 

@@ -2,6 +2,7 @@ import { isIpv4 } from '@postern/net/ip'
 import { SERVICES_SHARE } from './budgets.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, type Lane, laneServer } from './options.ts'
+import { renderConnectionRate } from './rates.ts'
 
 /**
  * IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists.
@@ -56,6 +57,7 @@ ${renderBinds(options, options.httpsPort, tls)}
   no log
   maxconn ${options.maxConnections}
   timeout client ${options.timeouts.head}s
+${renderConnectionRate(options)}
 ${renderSourceLimit(options, options.maxConnections)}
   acl is_console ssl_fc_sni -m str -i ${options.publicHost}
   acl is_console ${name},map_beg(${paths.routes}),field(5,|) -m sub ${FLAGS.console}

@@ -9,6 +9,7 @@ import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
 import { type PageName, renderRefusal, renderReturn } from './pages.ts'
 import { IS_PROOF, renderProofAcl } from './proof.ts'
+import { renderCostly } from './rates.ts'
 import {
   HOST,
   MALFORMED,
@@ -61,7 +62,7 @@ ${renderMalformed()}
 ${renderRequestBudget(options)}
 ${renderLookup(options, paths)}
 ${renderDirect(paths)}
-${renderRouting(paths)}
+${renderRouting(options, paths)}
 ${renderRefusals(options, paths)}
 ${renderKeys(paths)}
 ${renderSignIn()}
@@ -113,6 +114,7 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
     renderRoomBudgets(options, IS_CONSOLE),
+    renderCostly(options, IS_CONSOLE),
     refusal('requests', 'too-many-requests', 'is_many'),
     refusal('full', 'full', fullRooms(options)),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),

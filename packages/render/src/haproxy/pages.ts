@@ -25,7 +25,7 @@ const PAGES = {
   'too-many-requests': {
     status: 429,
     title: 'Too many requests at once',
-    text: 'Your network has too many requests under way here. Wait until some have ended, and try again.',
+    text: 'Your network asks for too much here at once. Wait a moment, and try again.',
   },
   'too-large': {
     status: 431,

@@ -3,6 +3,7 @@ import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, OWN_HOST } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { renderRefusal, renderReturn } from './pages.ts'
+import { renderCostly } from './rates.ts'
 import { renderSession, renderSignInPaths } from './sign-in.ts'
 
 /** Bytes of a request's head that pass. What `tune.bufsize` holds is more, so that the rest gets an answer too. */
@@ -156,7 +157,7 @@ ${renderStreamNote('if is_direct', 'if is_direct', '')}
 }
 
 /** Where programs may read the path in another way, it has to lead to the same rules in all of them. */
-export function renderRouting(paths: HaproxyPaths): string {
+export function renderRouting(options: HaproxyOptions, paths: HaproxyPaths): string {
   return `${NOTE_PLAIN}
   acl has_body req.fhdr(content-length) -m int gt 0
   acl has_body req.fhdr(transfer-encoding) -m found
@@ -166,7 +167,8 @@ export function renderRouting(paths: HaproxyPaths): string {
   acl is_short path,length le ${MAX_ODD_PATH}
   http-request set-var(txn.site) var(sess.site)
   http-request set-var(txn.host) var(sess.host)
-  http-request lua.compare_spellings if is_odd is_short
+${renderCostly(options, 'is_odd is_short')}
+  http-request lua.compare_spellings if is_odd is_short !is_many
   ${renderReturn(paths, 'unknown')} unless { var(txn.route) -m found }
   http-request set-log-level info
 ${renderCount()}
@@ -175,7 +177,7 @@ ${renderCount()}
 ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}
   http-request set-var(txn.length) url,length if is_long_head
 ${renderRefusal(paths, 'large', 'too-large', `is_long_head { req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}
-${renderRefusal(paths, 'path', 'bad-request', 'is_odd !{ var(txn.spellings) -m str same }')}
-${renderSession(paths)}
+${renderRefusal(paths, 'path', 'bad-request', 'is_odd !is_many !{ var(txn.spellings) -m str same }')}
+${renderSession(options, paths)}
 ${renderStreamNote(`if is_plain or is_repeatable !has_body or is_bound`, `if !{ var(txn.flags) -m sub ${FLAGS.agent} }`)}`
 }

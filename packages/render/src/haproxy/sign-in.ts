@@ -1,6 +1,7 @@
 import { SIGN_IN } from '@postern/contract/sign-in'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, socketInside } from './options.ts'
+import { renderCostly } from './rates.ts'
 
 /** How long copies of the public keys are good; a new one is shown a day before it signs. */
 const KEYS_SECONDS = 3600
@@ -20,7 +21,7 @@ export function renderSignInPaths(paths: HaproxyPaths): string {
  * this one, and its end is neither past nor further away than any session's: each rule that fails leaves a visitor who
  * has not signed in.
  */
-export function renderSession(paths: HaproxyPaths): string {
+export function renderSession(options: HaproxyOptions, paths: HaproxyPaths): string {
   const find = (key: string, variable: string) => `str(${key}),concat(,${variable}),map_str(${paths.signIn})`
   return `  acl is_guarded var(txn.flags) -m sub ${FLAGS.guarded}
   acl has_list var(txn.list) -m len gt 0
@@ -40,7 +41,8 @@ export function renderSession(paths: HaproxyPaths): string {
   http-request set-var(txn.member) var(txn.entry) if is_sealed { var(txn.home),strcmp(txn.host) eq 0 } { var(txn.left) -m int gt 0 } { var(txn.left) -m int le ${SIGN_IN.sessionSeconds + 60} }
   http-request set-var(txn.email) var(txn.session),jwt_payload_query('$.email') if is_signed_in
   http-request set-var(txn.identity) var(txn.session),jwt_payload_query('$.identity') if is_signed_in
-  http-request lua.find_bypass if is_guarded !is_signed_in has_list !is_odd
+${renderCostly(options, 'is_guarded !is_signed_in has_list !is_odd')}
+  http-request lua.find_bypass if is_guarded !is_signed_in has_list !is_odd !is_many
   http-request set-var(txn.member) var(txn.bypass) if { var(txn.bypass) -m found }`
 }
 

@@ -13,9 +13,12 @@ const program = (name: string) => fileURLToPath(new URL(`../programs/${name}.ts`
 const [ECHO, WAITING] = [8080, 8081]
 export const [APP, SLOW, CLOSED] = ['app.example.com', 'slow.example.com', 'closed.example.com']
 
-/** Addresses of the attackers: one over IPv4, and a hundred /64 of one /48. */
-export const IPV4 = ['198.51.100.7']
-export const NETWORK = Array.from({ length: 100 }, (_, index) => `2001:db8:bad:${index.toString(16)}::1`)
+/** Addresses of attackers, each one source: an address of IPv4, and a hundred /64 of one /48. */
+export const ATTACKERS = [7, 8, 9, 10].map((last) => ({
+  ipv4: [`198.51.100.${last}`],
+  network: Array.from({ length: 100 }, (_, index) => `2001:db8:${last}:${index.toString(16)}::1`),
+}))
+export const [{ ipv4: IPV4, network: NETWORK } = { ipv4: [], network: [] }] = ATTACKERS
 
 /** A visitor's page, form and WebSocket, and signing in to the console. */
 export type Served = 'page' | 'form' | 'socket' | 'sign-in'
@@ -35,9 +38,10 @@ export interface BudgetLab {
   close(): Promise<void>
 }
 
-export async function startBudgetLab(): Promise<BudgetLab> {
+/** @param settings of the server and the edge */
+export async function startBudgetLab(settings: Record<string, string> = {}): Promise<BudgetLab> {
   const lab = await startLab()
-  const installation = await startInstallation(lab)
+  const installation = await startInstallation(lab, settings)
   const { api, dataDir } = installation
   await startEcho(lab.server, `${dataDir}/upstreams`, ECHO)
   const command = [process.execPath, program('waiting'), String(WAITING)]
@@ -89,13 +93,25 @@ export async function startBudgetLab(): Promise<BudgetLab> {
 }
 
 async function makeAttackers({ visitor, server }: Lab): Promise<void> {
-  const addresses = [...IPV4.map((address) => `${address}/32`), ...NETWORK.map((address) => `${address}/128`)]
+  const addresses = ATTACKERS.flatMap(({ ipv4, network }) => [
+    ...ipv4.map((address) => `${address}/32`),
+    ...network.map((address) => `${address}/128`),
+  ])
   const lines = addresses.map(
     (address) => `address add ${address} dev lo${address.includes(':') ? ' nodad' : ''}`,
   )
   await visitor.must('sh', '-c', `printf '%s\\n' "$0" | ip -batch -`, lines.join('\n'))
   await server.must('ip', 'route', 'add', '198.51.100.0/24', 'via', visitor.address)
-  await server.must('ip', '-6', 'route', 'add', '2001:db8:bad::/48', 'via', '2001:db8::100')
+  for (const { network } of ATTACKERS)
+    await server.must(
+      'ip',
+      '-6',
+      'route',
+      'add',
+      `${network[0]}/48`.replace(/:0::1/, '::'),
+      'via',
+      '2001:db8::100',
+    )
 }
 
 /** A visitor from an address of its own. */
