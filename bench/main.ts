@@ -10,17 +10,15 @@ import { measureAll } from './run.ts'
 import { LONG, SHORT } from './sizes.ts'
 
 /**
- * `npm run bench [-- --short] [-- --out=DIR]`, or `-- --attacks` for what attacks do to others: exit code 1 when a ratio
- * is over its limit.
+ * `npm run bench [-- --short] [-- --out=DIR]`, or `-- --attacks [--way=TEXT] [--seconds=N]` for what attacks do to others:
+ * exit code 1 when a ratio is over its limit.
  */
 async function bench(args: readonly string[]): Promise<number> {
   const values = readOptions(args)
   if (process.getuid?.() !== 0) throw new CommandError('the bench makes network namespaces: run it as root')
-  const limits = Limits.parse(
-    JSON.parse(readFileSync(here(values.attacks ? 'attack-limits.json' : 'limits.json'), 'utf8')),
-  )
+  const limits = readLimits(values.attacks ? 'attack-limits.json' : 'limits.json', values.way)
   const measured = values.attacks
-    ? await measureAttacks(say)
+    ? await measureAttacks({ way: values.way, seconds: values.seconds, say })
     : await measureAll(values.short ? SHORT : LONG, say)
   const figures = judge(measured, limits)
   const report: Report = { at: new Date().toISOString(), short: values.short, figures }
@@ -35,12 +33,22 @@ async function bench(args: readonly string[]): Promise<number> {
 function readOptions(args: readonly string[]) {
   const short = { type: 'boolean', default: false } as const
   const out = { type: 'string', default: here('results') } as const
+  const way = { type: 'string', default: '' } as const
+  const seconds = { type: 'string', default: '60' } as const
   try {
-    const options = { short, attacks: short, out }
-    return parseArgs({ args: [...args], options }).values
+    const options = { short, attacks: short, way, seconds, out }
+    const { values } = parseArgs({ args: [...args], options })
+    if (!/^([1-9]|[1-5][0-9]|60)$/.test(values.seconds)) throw new Error('--seconds is from 1 to 60')
+    return { ...values, seconds: Number(values.seconds) }
   } catch (error) {
     throw new UsageError(messageOf(error))
   }
+}
+
+/** Of figures whose name has this text in it. */
+function readLimits(file: string, text: string): Limits {
+  const limits = Limits.parse(JSON.parse(readFileSync(here(file), 'utf8')))
+  return Object.fromEntries(Object.entries(limits).filter(([name]) => name.includes(text)))
 }
 
 function here(name: string): string {

@@ -1,119 +1,135 @@
-import {
-  APP,
-  type BudgetLab,
-  CLOSED,
-  IPV4,
-  NETWORK,
-  type Served,
-  SLOW,
-  startBudgetLab,
-} from '@postern/testkit/lab/budgets'
-import type { Http2Crowd } from '@postern/testkit/programs/http2-crowd'
+import { fileURLToPath } from 'node:url'
+import { agentOn } from '@postern/testkit/agent'
+import { APP, type BudgetLab, IPV4, NETWORK, startBudgetLab } from '@postern/testkit/lab/budgets'
+import { startListening } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
 import type { Measured } from '../figures.ts'
+import { type AttackLab, COSTLY_BYPASS, GUARDED, WAYS, type Way } from './attack-ways.ts'
 
 /** What an attack may add to what another visitor waits for, in ms. */
 const MAY_ADD = 100
 /** Whatever fails counts as a wait of so long, in ms. */
 const FAILED = 10_000
-const ATTACK_MS = 60_000
 const QUIET_MS = 10_000
 const GIVEN_BACK_WITHIN = 60_000
+const [ECHO, COUNTED, COUNTED_ECHO] = [8080, 8082, 8083]
+const SOURCES = { 'an IPv4 address': IPV4, 'an IPv6 /48': NETWORK }
 
-type Way = Omit<Http2Crowd, 'server' | 'from'>
-const [FEW, MANY] = [
-  { connections: 6, streams: 100 },
-  { connections: 195, streams: 100 },
-] as const
-const body = { length: 100_000, first: 'x' }
-const post = { ...FEW, method: 'POST' } as const
-/** The console and its API answer at the server's address. */
-const CONSOLE = '203.0.113.1'
-const login = { ...body, type: 'application/json' }
-
-/** Each does the worst that one source can. */
-const WAYS: Record<string, Way> = {
-  'requests that are never answered': { ...MANY, host: SLOW, path: '/' },
-  'beginnings of bodies': { ...post, host: APP, path: '/', body },
-  'bodies that are never answered': { ...post, host: SLOW, path: '/', body: { length: 1, first: 'x' } },
-  'beginnings of sign-ins': { ...post, host: CONSOLE, path: '/api/auth/login', body: login },
-  'requests that fail': { connections: 100, streams: 100, host: CLOSED, path: '/', window: 0 },
-  'answers that nobody reads': { ...MANY, host: CONSOLE, path: '/install/postern', window: 0 },
-  'paths with many readings': {
-    ...{ connections: 20, streams: 90, repeats: true },
-    ...{ host: APP, path: `/a%20${'/...'.repeat(200)}` },
-  },
-  'requests without end': { connections: 20, streams: 90, host: APP, path: '/', repeats: true },
-  'requests to the console without end': {
-    ...{ connections: 20, streams: 90, repeats: true },
-    ...{ host: CONSOLE, path: '/api/config' },
-  },
-  'answers of a sign-in that nobody began': {
-    ...{ connections: 20, streams: 90, repeats: true },
-    ...{ host: CONSOLE, path: '/.postern/callback?state=x&code=x' },
-  },
+export interface AttackOptions {
+  /** Part of the names of the ways that are measured. */
+  way: string
+  /** How long each lasts. */
+  seconds: number
+  say(line: string): void
 }
 
 /** Another visitor beside each attack, from one IPv4 address and from a /48 of IPv6, and the memory after it. */
-export async function measureAttacks(say: (line: string) => void): Promise<Measured[]> {
-  const budgets = await startBudgetLab()
+export async function measureAttacks({ way: wanted, seconds, say }: AttackOptions): Promise<Measured[]> {
+  const chosen = Object.entries(SOURCES).flatMap(([source, from]) =>
+    Object.entries(WAYS).map(([name, way]) => ({ name: `${name}, from ${source}`, way, from })),
+  )
+  const lab = await startAttackLab()
+  const { budgets } = lab
   try {
     await budgets.hundredArrive()
-    const quiet = await watch(budgets, QUIET_MS)
+    const quiet = await watch(lab, QUIET_MS)
+    say(`quiet: ${tell(quiet)}`)
     const measured: Measured[] = []
-    for (const [source, from] of Object.entries({ 'an IPv4 address': IPV4, 'an IPv6 /48': NETWORK }))
-      for (const [name, way] of Object.entries(WAYS)) {
-        say(`${name}, from ${source} …`)
-        measured.push(
-          ...(await measureAttack(budgets, { name: `${name}, from ${source}`, way, from, quiet })),
-        )
-      }
+    for (const attack of chosen.filter(({ name }) => name.includes(wanted)))
+      measured.push(...(await measureAttack(lab, { ...attack, quiet, ms: seconds * 1000, say })))
     return measured
   } finally {
     await budgets.close()
   }
 }
 
-type Waits = Record<Served, number[]>
+async function startAttackLab(): Promise<AttackLab> {
+  const oidc = { POSTERN_OIDC_ISSUER: 'github', POSTERN_OIDC_CLIENT_ID: 'x', POSTERN_OIDC_CLIENT_SECRET: 'x' }
+  const budgets = await startBudgetLab(oidc, 'built')
+  return { budgets, udpPort: await publishMore(budgets) }
+}
+
+async function publishMore({ lab, installation }: BudgetLab): Promise<number> {
+  const { api, dataDir } = installation
+  const program = fileURLToPath(import.meta.resolve('@postern/testkit/programs/counted'))
+  const command = [process.execPath, program, String(COUNTED), String(COUNTED_ECHO)]
+  await startListening(lab.site, command, `${dataDir}/upstreams`, 'counted', COUNTED)
+  const guarded = { domain: GUARDED, skipValidation: true, authentication: true }
+  await api.call('POST', '/api/domains', { ...guarded, allowedEmails: ['ann@example.com'] })
+  const web = await api.publish(1, {
+    ...{ name: 'guarded', domain: GUARDED, backendHost: '127.0.0.1', backendPort: ECHO },
+    ...{ requireAuth: true, skipAuthRoutes: COSTLY_BYPASS },
+  })
+  const node = await api.createNode({ name: 'udp' })
+  await agentOn(lab.site, installation).connect(node.token)
+  const udp = await api.publishPort(node.id, { name: 'udp', proto: 'udp', backendPort: COUNTED_ECHO })
+  for (const each of [web, udp])
+    await until('the services', async () => (await api.getService(each)).state.phase === 'live')
+  return udp.port
+}
 
 interface Attack {
   name: string
   way: Way
   from: readonly string[]
   quiet: Waits
+  ms: number
+  say(line: string): void
 }
 
-async function measureAttack(budgets: BudgetLab, { name, way, from, quiet }: Attack): Promise<Measured[]> {
+async function measureAttack(lab: AttackLab, attack: Attack): Promise<Measured[]> {
+  const { name, way, from, quiet, ms, say } = attack
+  const { budgets } = lab
   const before = budgets.memory()
-  const attack = budgets.attack({ ...way, from })
-  await until('all to be asked', () => attack.output().includes('asked'))
-  const waits = await watch(budgets, ATTACK_MS)
-  await attack.stop()
-  const added = (kind: Served) => mostOf(waits[kind]) - mostOf(quiet[kind])
-  const heavy = Math.max(0, ...KINDS.map(added))
+  const running = way(lab, from)
+  await until('all to be asked', () => running.output().includes('asked'))
+  const waits = await watch(lab, ms)
+  const held = budgets.memory()
+  await running.stop()
+  const end = performance.now()
   const isBack = () => budgets.memory() < 1.2 * before
-  const given = await until('the memory', isBack, { timeoutMs: GIVEN_BACK_WITHIN }).catch(() => false)
-  if (!given) await budgets.othersAreServed()
+  await until('the memory', isBack, { timeoutMs: GIVEN_BACK_WITHIN }).catch(() => false)
+  const back = ((performance.now() - end) / 1000).toFixed(1)
+  say(`${name}: ${tell(waits)}; ${before} kB, ${held}, ${budgets.memory()} after ${back} s`)
+  say(`  ${running.output().trim().split('\n').at(-1)}`)
+  const added = KINDS.map((kind) => mostOf(waits[kind]) - mostOf(quiet[kind]))
   return [
-    { name: `${name}: what another waits more`, unit: 'ms', heavy, light: MAY_ADD },
+    {
+      name: `${name}: what another waits more`,
+      unit: 'ms',
+      heavy: Math.max(0, ...added),
+      light: MAY_ADD,
+    },
     { name: `${name}: memory afterwards`, unit: 'kB', heavy: budgets.memory(), light: before },
   ]
 }
 
-const KINDS = ['page', 'form', 'socket', 'sign-in'] as const
+const KINDS = ['page', 'form', 'socket', 'sign-in', 'udp'] as const
+type Waits = Record<(typeof KINDS)[number], number[]>
 
-async function watch(budgets: BudgetLab, ms: number): Promise<Waits> {
-  const waits: Waits = { page: [], form: [], socket: [], 'sign-in': [] }
-  for (const end = performance.now() + ms; performance.now() < end; ) {
-    const served = await budgets.othersAreServed().catch(() => undefined)
-    for (const kind of KINDS) waits[kind].push(served?.[kind] ?? FAILED)
-  }
+const VISITOR = fileURLToPath(import.meta.resolve('@postern/testkit/programs/other-visitor'))
+let count = 0
+
+/** What another visitor waits for meanwhile. */
+async function watch({ budgets: { lab, installation }, udpPort }: AttackLab, ms: number): Promise<Waits> {
+  const [site, server] = [lab.site, lab.server.address]
+  const logFile = `${installation.dataDir}/other-${count++}.log`
+  const visitor = site.start([process.execPath, VISITOR, server, APP, String(udpPort)], { logFile })
+  await new Promise((done) => setTimeout(done, ms))
+  await visitor.stop()
+  const waits: Waits = { page: [], form: [], socket: [], 'sign-in': [], udp: [] }
+  for (const line of visitor.output().split('\n'))
+    for (const kind of KINDS)
+      if (line.startsWith(`${kind} `)) waits[kind].push(Number(line.slice(kind.length + 1)) || FAILED)
   return waits
 }
 
 /** All but the slowest twentieth are as quick as this; one that failed counts whatever the others did. */
 function mostOf(waits: readonly number[]): number {
-  if (waits.includes(FAILED)) return FAILED
+  if (waits.length === 0 || waits.includes(FAILED)) return FAILED
   const sorted = [...waits].sort((a, b) => a - b)
   return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? FAILED
 }
+
+const tell = (waits: Waits) =>
+  KINDS.map((kind) => `${kind} ${mostOf(waits[kind]).toFixed(0)} (${waits[kind].length})`).join(', ')

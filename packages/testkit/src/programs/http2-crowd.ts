@@ -18,7 +18,7 @@ export interface Http2Crowd {
   host: string
   path: string
   method?: 'GET' | 'POST'
-  /** The first bytes of a body of this length; none: no body. */
+  /** The first bytes of a body of this length, or all of them; none: no body. */
   body?: { length: number; first: string; type?: string }
   /** The window of each stream, in bytes. */
   window?: number
@@ -64,7 +64,10 @@ function ask(stream: number): Buffer[] {
   const isWhole = crowd.body === undefined
   const flags = FLAG.endHeaders | (isWhole ? FLAG.endStream : 0)
   const frames = [frame(TYPE.headers, flags, stream, encode(head()))]
-  if (crowd.body) frames.push(frame(TYPE.data, 0, stream, crowd.body.first))
+  if (crowd.body) {
+    const { first, length } = crowd.body
+    frames.push(frame(TYPE.data, first.length === length ? FLAG.endStream : 0, stream, first))
+  }
   return frames
 }
 
