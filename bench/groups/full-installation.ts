@@ -28,8 +28,9 @@ export interface FullInstallation {
 export const UPSTREAM_PORT = 8080
 /** Published from the start. */
 export const LOAD_PATH = '/load'
-/** Nobody asks it: sessions are made by hand. */
-const PROVIDER = {
+/** Nobody asks the provider: sessions are made by hand. The load comes from one address, more than one may ask for. */
+const SETTINGS = {
+  POSTERN_CONNECTIONS_PER_SOURCE: '100000',
   POSTERN_OIDC_ISSUER: 'https://id.example.com',
   POSTERN_OIDC_CLIENT_ID: 'bench',
   POSTERN_OIDC_CLIENT_SECRET: 'bench',
@@ -40,7 +41,7 @@ const AT_ONCE = 8
 
 export async function startFullInstallation(): Promise<FullInstallation> {
   const lab = await startLab()
-  const installation = await startInstallation(lab, PROVIDER, 'built').catch(async (error: unknown) => {
+  const installation = await startInstallation(lab, SETTINGS, 'built').catch(async (error: unknown) => {
     await lab.close()
     throw error
   })

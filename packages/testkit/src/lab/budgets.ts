@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Node } from '@postern/contract/nodes'
 import type { Running } from '../exec.ts'
-import { type Installation, startInstallation } from '../installation.ts'
+import { type Installation, type RunAs, startInstallation } from '../installation.ts'
 import type { Http2Crowd } from '../programs/http2-crowd.ts'
 import { until } from '../until.ts'
 import { openSocket } from '../visitor.ts'
@@ -39,9 +39,12 @@ export interface BudgetLab {
 }
 
 /** @param settings of the server and the edge */
-export async function startBudgetLab(settings: Record<string, string> = {}): Promise<BudgetLab> {
+export async function startBudgetLab(
+  settings: Record<string, string> = {},
+  runAs: RunAs = 'sources',
+): Promise<BudgetLab> {
   const lab = await startLab()
-  const installation = await startInstallation(lab, settings)
+  const installation = await startInstallation(lab, settings, runAs)
   const { api, dataDir } = installation
   await startEcho(lab.server, `${dataDir}/upstreams`, ECHO)
   const command = [process.execPath, program('waiting'), String(WAITING)]

@@ -4,7 +4,7 @@ import { encode, type Field, FLAG, frame, PREFACE, statusOf, TYPE, takeFrame } f
 
 /**
  * A visitor that holds as many requests as it can: opens connections of HTTP/2 from its addresses in turn, asks the same
- * on each stream, and reads no more of an answer than its window. With `repeats` it asks anew after each answer. Prints
+ * on each stream, and reads no more of an answer than its window. With `repeats` it asks anew after each answer, and connects anew when it is closed. Prints
  * `asked` when all are sent, and once a second how many requests got which status, and how many connections were closed.
  * Ends after a minute and a half.
  * Usage: node http2-crowd.ts JSON
@@ -28,6 +28,7 @@ export interface Http2Crowd {
 // The test that starts it writes exactly this.
 const crowd = JSON.parse(process.argv[2] ?? '') as Http2Crowd
 const WINDOW_UPDATE = 8
+const RECONNECT_MS = 10
 const counts: Record<string, number> = {}
 const count = (key: string) => {
   counts[key] = (counts[key] ?? 0) + 1
@@ -82,6 +83,7 @@ function open(from: string): Promise<void> {
     socket.on('close', () => {
       count('closed')
       resolve()
+      if (crowd.repeats) setTimeout(() => void open(from), RECONNECT_MS)
     })
     let stream = 2 * crowd.streams - 1
     socket.on('secureConnect', () => {
