@@ -18,7 +18,8 @@ let other: RawUpstream
 let pid: number
 
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
+  // All comes from one address, and more than one may ask for.
+  lab = await makeHaproxyLab({ connectionsPerSource: 100_000 })
   service = await startRawUpstream()
   other = await startRawUpstream()
   await lab.apply([
