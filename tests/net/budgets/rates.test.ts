@@ -6,7 +6,15 @@ let budgets: BudgetLab
 
 beforeAll(async () => {
   // The least that counts for rates: a machine that is busy still asks for more.
-  budgets = await startBudgetLab({ POSTERN_CONNECTIONS_PER_SOURCE: '100' })
+  budgets = await startBudgetLab({ ...PROVIDER, POSTERN_CONNECTIONS_PER_SOURCE: '100' })
+  const { api } = budgets.installation
+  const guarded = { domain: GUARDED, skipValidation: true, authentication: true }
+  await api.call('POST', '/api/domains', { ...guarded, allowedEmails: ['ann@example.com'] })
+  const service = await api.publish(1, {
+    ...{ name: 'guarded', domain: GUARDED, backendHost: '127.0.0.1', backendPort: 8080 },
+    ...{ requireAuth: true, skipAuthRoutes: '^/hooks/[a-z]+$' },
+  })
+  await until('the service', async () => (await api.getService(service)).state.phase === 'live')
 })
 
 afterAll(async () => {
@@ -14,14 +22,22 @@ afterAll(async () => {
 })
 
 const CONSOLE = '203.0.113.1'
+const GUARDED = 'guarded.example.com'
+/** Nobody asks it. */
+const PROVIDER = {
+  POSTERN_OIDC_ISSUER: 'github',
+  POSTERN_OIDC_CLIENT_ID: 'x',
+  POSTERN_OIDC_CLIENT_SECRET: 'x',
+}
 /** Fewer than may be under way at once. */
 const ENDLESS = { connections: 2, streams: 20, repeats: true } as const
-const [pages, readings, api, handshakes] = ATTACKERS
+const [pages, readings, bypass, console, handshakes] = ATTACKERS
 
 test.each([
   ['pages', { host: APP, path: '/' }, pages],
   ['paths that are read in several ways', { host: APP, path: `/a%20${'/...'.repeat(14)}` }, readings],
-  ['the console', { host: CONSOLE, path: '/api/config' }, api],
+  ['the console', { host: CONSOLE, path: '/api/config' }, console],
+  ['what lines of a bypass decide', { host: GUARDED, path: '/hooks/1' }, bypass],
 ])('a source that asks for %s without end is refused, and nobody else is', async (_, target, attacker) => {
   for (const from of [attacker?.ipv4 ?? [], attacker?.network ?? []]) {
     const attack = budgets.attack({ ...ENDLESS, ...target, from })
