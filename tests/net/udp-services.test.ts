@@ -4,7 +4,8 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import type { TcpService } from '@postern/contract/services'
 import { UDP_FLOWS } from '@postern/render/nftables/budget'
 import { agentOn } from '@postern/testkit/agent'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
+import { addNamespace, connect, type Namespace } from '@postern/testkit/lab/namespace'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,9 +16,20 @@ let lab: Lab
 let installation: Installation
 let node: CreatedNode
 let service: TcpService
+/** A host in another network of the server, of which nothing is published. */
+let beside: Namespace
+const BESIDE = '172.30.0.9'
 
 beforeAll(async () => {
   lab = await startLab()
+  beside = await addNamespace(`${lab.id}-bes`)
+  await connect(lab.server, 'eth9', beside, 'eth0')
+  await lab.server.must('ip', 'addr', 'add', '172.30.0.1/24', 'dev', 'eth9')
+  await beside.must('ip', 'addr', 'add', `${BESIDE}/24`, 'dev', 'eth0')
+  await beside.must('ip', 'route', 'add', 'default', 'via', '172.30.0.1')
+  await lab.server.must('sysctl', '-qw', 'net.ipv4.ip_forward=0')
+  // Absent where no module filters bridges.
+  await lab.server.must('sysctl', '-eqw', 'net.bridge.bridge-nf-call-iptables=0')
   installation = await startInstallation(lab)
   startNameServer(`${installation.dataDir}/upstreams`)
   node = await installation.api.createNode({
@@ -33,6 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await installation?.close()
+  await beside?.remove()
   await lab?.close()
 })
 
@@ -71,6 +84,18 @@ test('a name server behind a gateway answers visitors by the tunnel, also with 1
   expect(service).toMatchObject({ publicAccess: `udp://${lab.server.address}:${service.port}`, proto: 'udp' })
   await until('a short answer', async () => (await ask('a.test', 1)) > 0)
   await until('a long answer', async () => (await ask('big.test', 16)) > 1600)
+})
+
+test('the server is no router between its other networks, nor when its edge starts anew', async () => {
+  const reaches = async () => (await lab.visitor.run('fping', '-c1', BESIDE)).code === 0
+  expect((await lab.server.run('fping', '-c1', BESIDE)).code).toBe(0)
+  expect(await reaches()).toBe(false)
+  await installation.edge.stop()
+  expect(await reaches()).toBe(false)
+  installation.startEdge()
+  await until('the edge', () => isApplied(installation.api))
+  await until('an answer', async () => (await ask('a.test', 1)) > 0)
+  expect(await reaches()).toBe(false)
 })
 
 test('a program that holds many flows has each of them answered, and goes on with all', async () => {

@@ -29,6 +29,7 @@ export function isolationOf(plan: FirewallPlan): Chain[] {
 
 function trafficOf(plan: FirewallPlan): Chain[] {
   return [
+    filterOf('forward', FILTER + 5, otherRules(plan), 'forward_others'),
     translationOf('postrouting', SOURCE_NAT, sourceRules(plan)),
     ...visitorChains('prerouting', `iifname != "${plan.interface}" fib daddr type local`),
     ...visitorChains('output', 'fib daddr type local'),
@@ -89,6 +90,19 @@ function forwardRules({ interface: name }: FirewallPlan): string[] {
     ...TO_TARGET.map((visit) => `${inward} ct direction original ${visit} accept`),
     ...FROM_TARGET.map((answer) => `${outward} ${answer} accept`),
     'drop',
+  ]
+}
+
+/**
+ * Where the kernel forwards because of us, it does so for nobody else: between other networks passes only what was
+ * translated, as the visitors of a service are that does not lead into the tunnel, and its answers.
+ */
+function otherRules({ interface: name }: FirewallPlan): string[] {
+  return [
+    `iifname "${name}" accept`,
+    `oifname "${name}" accept`,
+    'ct status dnat accept',
+    'meta protocol @guarded drop',
   ]
 }
 

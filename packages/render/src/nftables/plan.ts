@@ -12,6 +12,7 @@ export const SET_TYPES = {
   internet6: 'type ipv6_addr',
   private4: 'type ipv4_addr; flags interval',
   private6: 'type ipv6_addr; flags interval',
+  guarded: 'type ether_type',
   ...UDP_SET_TYPES,
 } as const
 export type SetName = keyof typeof SET_TYPES
@@ -35,6 +36,8 @@ export interface FirewallInput {
   settings: TunnelSettings
   peers: readonly Peer[]
   udp: readonly UdpService[]
+  /** The families (`ip`, `ip6`) of which nothing passes between networks that are not ours. */
+  guarded?: readonly string[]
 }
 
 /** The table of the default interface is `postern`; others carry the interface in their name. */
@@ -64,6 +67,7 @@ export function planFirewall(input: FirewallInput): FirewallPlan {
       ),
       private4: mergeNetworks(shut, 4),
       private6: mergeNetworks(shut, 6),
+      guarded: [...(input.guarded ?? [])],
       ...planUdp(input.udp),
     },
     counters: planCounters(input.udp),

@@ -179,8 +179,8 @@ describe('the table', () => {
       await own.apply({ settings, peers: [plain], udp: [] })
       expect(await read('ipv4/ip_forward')).toBe('0\n')
       await own.apply({ settings, peers: [guest], udp: [] })
-      expect(await read('ipv4/ip_forward')).toBe('1\n')
-      expect(await read('ipv6/conf/all/forwarding')).toBe('1\n')
+      expect(await read('ipv4/ip_forward')).toBe('2\n')
+      expect(await read('ipv6/conf/all/forwarding')).toBe('2\n')
       expect(await read('ipv6/conf/eth0/accept_ra')).toBe('2\n')
       expect(await read('ipv6/conf/eth1/accept_ra')).toBe('1\n')
     } finally {

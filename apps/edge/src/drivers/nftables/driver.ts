@@ -16,7 +16,14 @@ import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
 import { findCrowding, makeRoomForConnections } from './connections.ts'
 import { createCountReader } from './counts.ts'
 import { endFlows } from './flows.ts'
-import { countBytes, enableForwarding, isForwarding, routeToLoopback } from './forwarding.ts'
+import {
+  countBytes,
+  disableForwarding,
+  enableForwarding,
+  findGuarded,
+  readForwarding,
+  routeToLoopback,
+} from './forwarding.ts'
 import { mayLetPortIn, mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
 import {
   changedPorts,
@@ -65,7 +72,7 @@ interface Left {
   udp: readonly ResolvedPortRoute[]
   found: string
   isCrowded: boolean
-  needsForwarding: boolean
+  forwarding: string
 }
 
 /** Long lists take their time. */
@@ -80,9 +87,9 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
   let isolates = false
   let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
   let left: Left | undefined
-  const isAsLeft = async ({ udp, found, isCrowded, needsForwarding }: Left) =>
+  const isAsLeft = async ({ udp, found, isCrowded, forwarding }: Left) =>
     !checksAllFlows &&
-    (!needsForwarding || (await isForwarding(exec))) &&
+    forwarding === (await readForwarding(exec)) &&
     found === (await findHeldPorts(exec, udp)) &&
     isCrowded === (await findCrowding(exec)).length > 0
   return {
@@ -92,7 +99,8 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       const { services, problems, found, facts } = await findUdpServices(options, wanted, observed)
       // Nobody knows where they lead just now.
       known = wanted.udp ? facts : { ...known, held: facts.held }
-      const plan = counts.keepUnread(planFor(options, wanted, services, observed), observed)
+      const guarded = await findGuarded(exec, mustForward(wanted, services), tableOf(options.interface))
+      const plan = counts.keepUnread(planFor(options, wanted, { services, guarded }, observed), observed)
       const note = (table: ObservedTable | undefined) => {
         isolates = isIsolating(plan, table)
       }
@@ -116,8 +124,8 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       ]
       if (failure) throw failure
       const [small, crowded] = [await makeRoomForConnections(exec), await findCrowding(exec)]
-      const needsForwarding = mustForward(wanted, services)
-      if (wanted.udp) left = { udp: wanted.udp, found, isCrowded: crowded.length > 0, needsForwarding }
+      const forwarding = await readForwarding(exec)
+      if (wanted.udp) left = { udp: wanted.udp, found, isCrowded: crowded.length > 0, forwarding }
       const all = [...problems, ...drops, ...small, ...crowded]
       return { part: { state: 'ok', detail: 'nftables' }, problems: all }
     },
@@ -128,6 +136,7 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
     async remove() {
       const table = tableOf(options.interface)
       await routeToLoopback(exec, false, table)
+      await disableForwarding(exec, table)
       if (await observeTable(options)) await loadOrThrow(exec, `delete table inet ${table}\n`)
     },
   }
@@ -162,10 +171,10 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
 function planFor(
   options: NftablesOptions,
   wanted: NftablesWanted,
-  services: readonly UdpService[],
+  { services, guarded }: { services: readonly UdpService[]; guarded: readonly string[] },
   observed: ObservedTable | undefined,
 ): FirewallPlan {
-  const plan = planFirewall({ ...options, ...wanted, udp: services })
+  const plan = planFirewall({ ...options, ...wanted, udp: services, guarded })
   if (wanted.udp) return plan
   const present = UDP_SET_NAMES.map((name) => [name, observed?.sets[name] ?? []])
   return {

@@ -1,33 +1,89 @@
 import type { Exec } from '@postern/host/exec'
+import { errorFrom } from '../part.ts'
 import { readSysctl, writeSysctl } from '../sysctl.ts'
-import { parseRoutes } from '../tunnel/ip-json.ts'
+import { parseNetconf, parseRoutes } from '../tunnel/ip-json.ts'
 
 const TIMEOUT = { timeoutMs: 5000 }
-const IPV4 = '/proc/sys/net/ipv4/ip_forward'
 const LOOPBACK = '/proc/sys/net/ipv4/conf/all/route_localnet'
-const OURS = '2'
 const COUNTING = '/proc/sys/net/netfilter/nf_conntrack_acct'
-const IPV6 = '/proc/sys/net/ipv6/conf/all/forwarding'
+/** Any number but 0 means yes to the kernel; ours says that nobody else has set it. */
+const OURS = '2'
+const THEIRS = '1'
+
+interface Family {
+  /** As nft says it. */
+  protocol: 'ip' | 'ip6'
+  forwarding: string
+  /** Whether packets that only pass through a bridge of this machine come by the table, too. */
+  bridged: string
+}
+const BRIDGE = '/proc/sys/net/bridge/bridge-nf-call'
+const IPV4 = {
+  protocol: 'ip',
+  forwarding: '/proc/sys/net/ipv4/ip_forward',
+  bridged: `${BRIDGE}-iptables`,
+} as const
+const IPV6 = {
+  protocol: 'ip6',
+  forwarding: '/proc/sys/net/ipv6/conf/all/forwarding',
+  bridged: `${BRIDGE}-ip6tables`,
+} as const
+const FAMILIES: readonly Family[] = [IPV4, IPV6]
 
 /**
- * Lets the kernel forward packets. It is never switched off again, because other programs may need it by now.
+ * The families of which the table lets nothing pass between other networks, because the kernel forwards for us alone,
+ * or is about to.
+ * @throws PartMissingError, PartFailedError
+ */
+export async function findGuarded(exec: Exec, isNeeded: boolean, table: string): Promise<string[]> {
+  const guarded: string[] = []
+  for (const family of FAMILIES) {
+    const value = await readSysctl(exec, family.forwarding)
+    const isOurs = value === OURS || (value === '0' && isNeeded && !(await forwardsAlready(exec, family)))
+    if (isOurs && (await readSysctl(exec, family.bridged)) !== '1') guarded.push(family.protocol)
+  }
+  // The tunnel of another installation is one of our other networks, and ours of its.
+  return guarded.length > 0 && (await hasOtherTable(exec, table)) ? [] : guarded
+}
+
+/**
+ * Lets the kernel forward packets, marked as ours unless somebody else wants it already. It stays on as long as the
+ * table, which guards it.
  * @throws PartMissingError, PartFailedError
  */
 export async function enableForwarding(exec: Exec): Promise<void> {
-  await writeSysctl(exec, IPV4, '1')
-  if ((await readSysctl(exec, IPV6)) === undefined) return
-  await keepRouterAdvertisements(exec)
-  await writeSysctl(exec, IPV6, '1')
+  for (const family of FAMILIES) {
+    const value = await readSysctl(exec, family.forwarding)
+    if (family === IPV6 && value !== undefined) await keepRouterAdvertisements(exec)
+    if (value !== '0') continue
+    await writeSysctl(exec, family.forwarding, (await forwardsAlready(exec, family)) ? THEIRS : OURS)
+  }
 }
 
-/** Whether the kernel still forwards: no event tells when somebody switches it off. */
-export async function isForwarding(exec: Exec): Promise<boolean> {
-  return (await readSysctl(exec, IPV4)) === '1' && (await readSysctl(exec, IPV6)) !== '0'
+/** Before the table goes, which guards what we switched on. @throws PartMissingError, PartFailedError */
+export async function disableForwarding(exec: Exec, table: string): Promise<void> {
+  if (await hasOtherTable(exec, table)) return
+  for (const { forwarding } of FAMILIES)
+    if ((await readSysctl(exec, forwarding)) === OURS) await writeSysctl(exec, forwarding, '0')
+}
+
+/** What the settings are, as text: no event tells when somebody changes them. */
+export async function readForwarding(exec: Exec): Promise<string> {
+  const paths = FAMILIES.flatMap(({ forwarding, bridged }) => [forwarding, bridged])
+  return (await Promise.all(paths.map((path) => readSysctl(exec, path)))).join(' ')
+}
+
+/** Whether somebody has one interface forward, while not all do. Only IPv4 decides that by interface. */
+async function forwardsAlready(exec: Exec, { protocol }: Family): Promise<boolean> {
+  if (protocol !== 'ip') return false
+  const { code, stdout, stderr } = await exec.run('ip', ['-4', '-j', 'netconf'], TIMEOUT)
+  if (code !== 0) throw errorFrom('ip', stderr)
+  return parseNetconf(stdout).some(({ forwarding }) => forwarding)
 }
 
 /**
  * Lets what comes from outside reach 127.0.0.0/8 of this machine, against which the table guards it, or takes that
- * away again. Any number but 0 means yes to the kernel; ours says that nobody else has set it.
+ * away again.
  * @throws PartMissingError, PartFailedError
  */
 export async function routeToLoopback(exec: Exec, isWanted: boolean, table: string): Promise<void> {

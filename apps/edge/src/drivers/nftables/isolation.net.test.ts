@@ -130,6 +130,7 @@ test('nodes do not reach each other through the edge, nor does the outside reach
     () => tcp(world, INTERNET, guest.address4, 443),
   ]
   for (const way of ways) expect(await way()).toBe('nothing')
+  await edge.must('sysctl', '-qw', 'net.ipv4.ip_forward=1')
   await driver().remove()
   // Without the table they all do: it is the table that keeps them apart.
   for (const way of ways) await reaches(way)

@@ -30,9 +30,16 @@ const Route = z.object({
 })
 export type IpRoute = z.infer<typeof Route>
 
+const Netconf = z.object({ forwarding: z.optional(z.boolean()) })
+
 /** @throws SyntaxError or ZodError when the text is something else. */
 export function parseLinks(json: string): Link[] {
   return z.array(Link).parse(JSON.parse(json === '' ? '[]' : json))
+}
+
+/** @throws SyntaxError or ZodError when the text is something else. */
+export function parseNetconf(json: string): z.infer<typeof Netconf>[] {
+  return z.array(Netconf).parse(JSON.parse(json === '' ? '[]' : json))
 }
 
 /** @throws SyntaxError or ZodError when the text is something else. */
