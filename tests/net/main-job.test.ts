@@ -36,16 +36,21 @@ describe('a node', () => {
   it('turns online in the list, without a reload, once its host has connected', async () => {
     const { api } = installation
     node = await api.createNode({ name: 'office' })
+    const early = { name: 'early', domain: 'early.example.com', backendPort: 9100 }
+    const service = await api.publish(node.id, early)
     const list = api.stream('/api/nodes/stream?limit=10')
     await until('the list to show the node offline', () => lastStatus(list, node.id) === 'offline')
     const output = await agentOn(lab.site, installation).run('status')
     expect(output.code).not.toBe(0)
     const printed = await agentOn(lab.site, installation).connect(node.token)
     expect(printed).toContain('Connection established!')
-    // Five times what the README says.
+    // Five times what the README says of the server.
     const patience = { timeoutMs: 10_000 }
     await until('the list to show the node online', () => lastStatus(list, node.id) === 'online', patience)
     list.close()
+    const status = async () => (await visit(lab.visitor, 'https://early.example.com/metrics')).status
+    await until('visitors to be served', async () => (await status()) === 200)
+    await api.removeService(service)
     const { clientIp } = await api.getNode(node.id)
     expect(clientIp).toBe(lab.site.address)
   })
