@@ -122,9 +122,15 @@ it('says afterwards what matters, and turns by itself', async () => {
   await expect(attention().getByRole('listitem')).toHaveText([
     'workshop was last seen 10 minutes agoIts 2 services are unreachable.',
   ])
+  // The sidebar counts what Home lists, also what no edge reports.
+  const mark = page.getByRole('link', { name: '1 problem', exact: true })
+  await expect(mark).toHaveAttribute('href', '/nodes/attention')
+  await mark.hover()
+  await page.locator('.tooltip').getByText('workshop: Its 2 services are unreachable.').waitFor()
   edge.sendPeers([onlinePeer(nodeId)])
   await attention().getByText('Nothing needs your attention.').waitFor()
   await expect(tile('Services')).toHaveText('Services2 live')
+  await expect(mark).toHaveCount(0)
   visit.expectNoComplaints()
 })
 

@@ -41,7 +41,7 @@ export function useAnswer<E extends Endpoint>(
 export function usePage<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
-  { refetchInterval = false }: { refetchInterval?: number | false } = {},
+  { refetchInterval = false, enabled }: { refetchInterval?: number | false; enabled?: boolean } = {},
 ) {
   const api = useApi()
   return useQuery({
@@ -49,6 +49,7 @@ export function usePage<E extends Endpoint>(
     queryFn: ({ signal }) => api.listPage(endpoint, { ...input, signal }),
     placeholderData: keepPreviousData,
     refetchInterval,
+    enabled,
   })
 }
 

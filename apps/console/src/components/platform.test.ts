@@ -1,6 +1,7 @@
 import type { Edge } from '@postern/contract/edge'
+import type { Attention } from '@postern/contract/overview'
 import { expect, test } from 'vitest'
-import { absentEdges, brokenParts, platformState, withEnding } from './platform.ts'
+import { absentEdges, brokenParts, platformState, withAttention } from './platform.ts'
 
 const fine = { state: 'ok', detail: '' } as const
 const EDGE: Edge = {
@@ -82,19 +83,59 @@ test('an edge that has not reported yet has no broken parts', () => {
   expect(brokenParts([{ ...EDGE, dataPlane: null }])).toEqual([])
 })
 
+const NONE = { nodeId: null, nodeName: null, type: null, lost: null, notAfter: null }
+const ending: Attention = {
+  ...{ ...NONE, id: 1, kind: 'certificate', tone: 'warn', name: 'a.example.com', problem: 'no luck' },
+  notAfter: '2026-12-06T12:00:00.000Z',
+}
+const end = { id: 1, domain: 'a.example.com', notAfter: '2026-12-06T12:00:00.000Z', error: 'no luck' }
+const unanswered: Attention = {
+  ...NONE,
+  id: 1,
+  kind: 'service',
+  tone: 'warn',
+  name: 'wiki',
+  problem: 'No answer',
+}
+const lost: Attention = {
+  ...{ ...NONE, id: 1, kind: 'node', tone: 'bad', name: 'office', problem: null },
+  lost: { lastSeen: 1, services: 2 },
+}
+const pageOf = (...data: Attention[]) => ({ data, total: data.length })
+const words = "The certificate for a.example.com expires on 12/06/2026 and couldn't be renewed: no luck."
+
+test('what needs a person is counted, whoever found it', () => {
+  const state = platformState([EDGE])
+  expect(withAttention(state, pageOf(), [])).toBe(state)
+  expect(withAttention(state, { data: [lost, unanswered, ending], total: 12 }, [end])).toEqual({
+    kind: 'problem',
+    text: '12 problems',
+    revision: null,
+    details: [words, 'office: Its 2 services are unreachable.', 'wiki: No answer'],
+    total: 12,
+    isListed: true,
+  })
+  expect(withAttention(state, pageOf(unanswered), [])).toMatchObject({ kind: 'warning', text: '1 problem' })
+  const reported = platformState([{ ...EDGE, problems: [problem], problemCount: 275 }])
+  expect(withAttention(reported, pageOf(lost, unanswered), []).text).toBe('2 problems')
+  const applying = platformState([{ ...EDGE, wanted: 8 }])
+  expect(withAttention(applying, pageOf(lost), [])).toBe(applying)
+})
+
 test('certificates that a failing renewal will miss are a warning, in which nothing worse is lost', () => {
   const state = platformState([EDGE])
-  expect(withEnding(state, [])).toBe(state)
-  const ending = { id: 1, domain: 'a.example.com', notAfter: '2026-12-06T12:00:00.000Z', error: 'no luck' }
-  const words = "The certificate for a.example.com expires on 12/06/2026 and couldn't be renewed: no luck."
-  expect(withEnding(state, [ending])).toEqual({
+  expect(withAttention(state, pageOf(ending), [end])).toEqual({
     kind: 'warning',
     text: '1 certificate expires soon',
     revision: null,
     details: [words],
+    total: 1,
     isListed: true,
   })
-  expect(withEnding(state, [ending, ending]).text).toBe('2 certificates expire soon')
-  const worse = platformState([{ ...EDGE, problems: [problem], problemCount: 1 }])
-  expect(withEnding(worse, [ending])).toEqual({ ...worse, details: ['wiki: Port 443 is taken.', words] })
+  expect(withAttention(state, pageOf(ending, ending), [end, end]).text).toBe('2 certificates expire soon')
+  const worse = platformState([])
+  expect(withAttention(worse, pageOf(unanswered, ending), [end])).toEqual({
+    ...worse,
+    details: [...worse.details, words],
+  })
 })

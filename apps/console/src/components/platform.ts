@@ -1,6 +1,8 @@
 import type { EndingCertificates } from '@postern/contract/domains'
 import type { DataPlane, Edge } from '@postern/contract/edge'
+import type { Attention } from '@postern/contract/overview'
 import { formatDate } from '../util/time.ts'
+import { problemOf } from './attention/attention.tsx'
 
 export interface PlatformState {
   kind: 'ok' | 'applying' | 'warning' | 'problem'
@@ -9,6 +11,8 @@ export interface PlatformState {
   revision: number | null
   /** One line each, in the words of the part that has the problem. */
   details: string[]
+  /** How many lines there are, when these are only the first. */
+  total?: number
   /** The list of what needs attention says more. */
   isListed?: true
 }
@@ -78,17 +82,31 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   }
 }
 
-/** The same with the certificates that a failing renewal will miss: a warning, unless something is worse. */
-export function withEnding(state: PlatformState, ending: EndingCertificates['data']): PlatformState {
-  if (ending.length === 0) return state
-  const lines = ending.map(
+/** The same with what needs a person, the worst first, as Home lists it; what is worse still stays. */
+export function withAttention(
+  state: PlatformState,
+  { data: rows, total }: { data: readonly Attention[]; total: number },
+  ending: EndingCertificates['data'],
+): PlatformState {
+  const [worst] = rows
+  if (worst === undefined) return state
+  const warnings = ending.map(
     ({ domain, notAfter, error }) =>
       `The certificate for ${domain} expires on ${formatDate(notAfter)} and couldn't be renewed: ${endSentence(error)}`,
   )
-  if (state.kind === 'problem') return { ...state, details: [...state.details, ...lines] }
-  const text =
-    ending.length === 1 ? '1 certificate expires soon' : `${ending.length} certificates expire soon`
-  return { kind: 'warning', text, revision: null, details: lines, isListed: true }
+  if (state.kind === 'problem' && !state.isListed)
+    return { ...state, details: [...state.details, ...warnings] }
+  // Expiries are the last of the list, which says only its beginning here, and nobody may miss them.
+  const others = rows.filter(({ notAfter }) => notAfter === null)
+  const details = [...warnings, ...others.map((row) => `${row.name}: ${problemOf(row)}`)]
+  const listed = { revision: null, details, total, isListed: true } as const
+  if (others.length === 0) {
+    const text = total === 1 ? '1 certificate expires soon' : `${total} certificates expire soon`
+    return { kind: 'warning', text, ...listed }
+  }
+  if (state.kind === 'applying') return state
+  const kind = worst.tone === 'bad' ? 'problem' : 'warning'
+  return { kind, text: total === 1 ? '1 problem' : `${total} problems`, ...listed }
 }
 
 function endSentence(text: string): string {

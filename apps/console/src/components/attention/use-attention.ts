@@ -3,16 +3,19 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useEndingCertificates, usePage } from '../../api/queries.ts'
 
-/** The first of all that needs a person. */
-export function useAttention(limit: number) {
-  useEndings()
-  return usePage(endpoints.listAttention, { query: { limit } })
+/** So many are named where there is room for a few. */
+const NAMED = 5
+
+/** How much needs a person, and the first of it: one answer for Home and the sidebar, so that they say the same. */
+export function useAttention(enabled: boolean) {
+  useEndings(enabled)
+  return usePage(endpoints.listAttention, { query: { limit: NAMED } }, { enabled })
 }
 
 /** A certificate comes to need a person by time alone: what does is asked for again. */
-export function useEndings(): void {
+export function useEndings(enabled: boolean): void {
   const client = useQueryClient()
-  const ending = useEndingCertificates(true).length
+  const ending = useEndingCertificates(enabled).length
   useEffect(() => {
     if (ending > 0) void client.invalidateQueries({ queryKey: [endpoints.listAttention.path] })
   }, [client, ending])

@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<Attention>[] = [
 
 /** Everything that needs a person, the worst first. */
 export function AttentionPage() {
-  useEndings()
+  useEndings(true)
   const list = useList({ endpoint: endpoints.listAttention, state: usePageParams() })
   return (
     <Page title="Needs Attention">

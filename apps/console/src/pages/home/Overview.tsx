@@ -121,11 +121,8 @@ function Tile({ to, title, count, words, parts }: TileProps) {
   )
 }
 
-/** So many of them are named here. */
-const NAMED = 5
-
 function AttentionCard() {
-  const { data, isError } = useAttention(NAMED)
+  const { data, isError } = useAttention(true)
   if (isError || !data) return null
   const { data: rows, total } = data
   return (

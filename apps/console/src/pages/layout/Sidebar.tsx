@@ -15,8 +15,9 @@ import {
 import { Link, NavLink } from 'react-router'
 import { useConfig, useEdges, useEndingCertificates } from '../../api/queries.ts'
 import type { StreamState } from '../../api/stream.ts'
+import { useAttention } from '../../components/attention/use-attention.ts'
 import { Glyph } from '../../components/Glyph.tsx'
-import { type PlatformState, platformState, withEnding } from '../../components/platform.ts'
+import { type PlatformState, platformState, withAttention } from '../../components/platform.ts'
 import { IconButton, Spinner } from '../../ui/Button.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
@@ -104,14 +105,18 @@ const ICONS = {
   problem: <CircleAlert className="ic" />,
 } as const
 
-/** Whether the data plane runs what the console shows, and for how long browsers trust it; the reason is its tooltip. */
+/** Whether the data plane runs what the console shows, and what needs a person; the reason is its tooltip. */
 function SyncMark({ hints }: { hints: StreamState }) {
   // What a page begins with comes first; what was said before the stream began would be asked for twice.
   const edges = useEdges(hints === 'live')
+  const attention = useAttention(hints === 'live')
   const ending = useEndingCertificates(hints === 'live')
-  if (!edges.data && !edges.isError && hints !== 'reconnecting') return null
+  const isAwaited = [edges, attention].some(({ data, isError }) => !data && !isError)
+  if (isAwaited && hints !== 'reconnecting') return null
   const isKnown = edges.data && hints !== 'reconnecting'
-  const state = isKnown ? withEnding(platformState(edges.data), ending) : UNKNOWN
+  const state = isKnown
+    ? withAttention(platformState(edges.data), attention.data ?? NOTHING, ending)
+    : UNKNOWN
   const words = (
     <>
       {ICONS[state.kind]}
@@ -121,7 +126,7 @@ function SyncMark({ hints }: { hints: StreamState }) {
       </span>
     </>
   )
-  const details = <Details lines={state.details} />
+  const details = <Details lines={state.details} total={state.total} />
   if (!state.isListed)
     return (
       <Tooltip focusable className={`sync ${state.kind}`} text={details}>
@@ -144,7 +149,10 @@ const UNKNOWN: PlatformState = {
   details: ["The server hasn't confirmed that changes are applied."],
 }
 
-function Details({ lines }: { lines: readonly string[] }) {
+/** What needs a person could not be asked for. */
+const NOTHING = { data: [], total: 0 }
+
+function Details({ lines, total = lines.length }: { lines: readonly string[]; total?: number }) {
   const shown = lines.slice(0, 5)
   return (
     <>
@@ -153,7 +161,7 @@ function Details({ lines }: { lines: readonly string[] }) {
           {line}{' '}
         </span>
       ))}
-      {lines.length > shown.length && <span className="line">and {lines.length - shown.length} more</span>}
+      {total > shown.length && <span className="line">and {total - shown.length} more</span>}
     </>
   )
 }
