@@ -5,7 +5,7 @@ import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
 import { expect } from './expect.ts'
 import { label, type Site, startSite, type Visit } from './harness.ts'
 
@@ -58,6 +58,39 @@ describe('publishing an HTTP service', () => {
       backend: { proto: 'http', host: null, port: 8080 },
       enabled: true,
     })
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('says that it is live also when that happens while its first answer is on its way', async () => {
+    await site.api.createDomain({ domain: 'told.example.com' })
+    await edge.pause(true)
+    onTestFinished(() => edge.pause(false))
+    const { visit, page, form } = await openForm()
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let isHeld = false
+    await page.route(/\/api\/services\/\d+\/http\/\d+$/, async (route) => {
+      const answer = await route.fetch()
+      if (!isHeld && route.request().method() === 'GET') {
+        isHeld = true
+        await released
+      }
+      await route.fulfill({ response: answer })
+    })
+    await form.getByLabel(label('Service Name')).fill('slow to tell')
+    await form.getByLabel(label('Public Domain')).fill('told.example.com')
+    await page.keyboard.press('Tab')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Saved' }).waitFor()
+    await until('the answer', () => isHeld)
+    await edge.pause(false)
+    // Behind the dialog, where no role is found.
+    await page.locator('tr', { hasText: 'slow to tell' }).getByText('Live').waitFor()
+    release()
+    await page.getByRole('dialog', { name: 'Your Service is Now Publicly Available' }).waitFor()
     visit.expectNoComplaints()
     await visit.close()
   })

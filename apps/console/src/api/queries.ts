@@ -1,12 +1,18 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import type { Endpoint } from '@postern/contract/endpoint'
-import { keepPreviousData, type QueryClient, type QueryKey, useQuery } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  type QueryClient,
+  type QueryFilters,
+  type QueryKey,
+  useQuery,
+} from '@tanstack/react-query'
 import { useApi } from './context.ts'
 import type { Answer, CallInput, RawInput } from './types.ts'
 
 /**
  * The cache key of an endpoint's answer. It starts with the endpoint's path, so that
- * `invalidateQueries({ queryKey: ['/api/nodes'] })` reaches every page of that list.
+ * `reload(queries, { queryKey: ['/api/nodes'] })` reaches every page of that list.
  */
 export function keyOf<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
   // CallInput is RawInput narrowed by the endpoint.
@@ -53,6 +59,28 @@ export function usePage<E extends Endpoint>(
   })
 }
 
+/**
+ * Asks anew for answers that may be old now. A first answer that is still on its way may be of before the change, and
+ * `invalidateQueries` takes it for the new one, so it is asked for once more when it is here.
+ */
+export async function reload(queries: QueryClient, filters: QueryFilters): Promise<void> {
+  const awaited = queries
+    .getQueryCache()
+    .findAll({ ...filters, fetchStatus: 'fetching' })
+    .filter(({ state }) => state.data === undefined)
+  for (const { promise, queryKey } of awaited) {
+    if (promise === undefined || followed.has(promise)) continue
+    followed.add(promise)
+    const again = () => queries.invalidateQueries({ queryKey, exact: true })
+    // A failure is shown where the answer would be.
+    void promise.then(again, () => undefined)
+  }
+  await queries.invalidateQueries(filters)
+}
+
+/** First answers on their way that are asked for once more. */
+const followed = new WeakSet<Promise<unknown>>()
+
 /** Stores what a stream sent. A request in flight may bring something older, so it is repeated. */
 export function putNewer<T>(
   queries: QueryClient,
@@ -60,7 +88,7 @@ export function putNewer<T>(
   change: (old: T | undefined) => T | undefined,
 ): void {
   queries.setQueryData<T>(queryKey, change)
-  if (queries.isFetching({ queryKey }) > 0) void queries.invalidateQueries({ queryKey })
+  if (queries.isFetching({ queryKey }) > 0) void reload(queries, { queryKey })
 }
 
 /** What the installation says of itself; it changes only when the server restarts. */

@@ -2,6 +2,7 @@ import { endpoints } from '@postern/contract/console-endpoints'
 import { HintNoun, Hints } from '@postern/contract/hints'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
+import { reload } from './queries.ts'
 import { type StreamState, useStream } from './stream.ts'
 
 /** What depends on all of them. */
@@ -10,17 +11,17 @@ const OF_ALL: readonly string[] = [endpoints.getOverview.path, endpoints.listAtt
 /** Reloads what the server says has changed, and everything when the stream (re)connects. */
 export function useHints(): StreamState {
   const queries = useQueryClient()
-  const reload = (nouns: readonly HintNoun[]) =>
-    void queries.invalidateQueries({
+  const reloadOf = (nouns: readonly HintNoun[]) =>
+    void reload(queries, {
       predicate: ({ queryKey: [path] }) =>
         OF_ALL.includes(String(path)) || nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
     })
   const state = useStream(endpoints.streamHints, {
     query: {},
     reconnect: true,
-    onMessage: (data) => reload(Hints.parse(data)),
+    onMessage: (data) => reloadOf(Hints.parse(data)),
   })
-  const reloadAll = useEffectEvent(() => reload(HintNoun.options))
+  const reloadAll = useEffectEvent(() => reloadOf(HintNoun.options))
   useEffect(() => {
     if (state === 'live') reloadAll()
   }, [state])

@@ -6,6 +6,7 @@ import { useMemo } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import type { Api } from '../api/client.ts'
 import { useApi } from '../api/context.ts'
+import { reload } from '../api/queries.ts'
 import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
 import { saveFile } from '../util/save-file.ts'
 import { ask, attempt } from './ask.ts'
@@ -20,7 +21,7 @@ export function useNodeActions() {
 export type NodeActions = ReturnType<typeof nodeActions>
 
 function nodeActions(api: Api, queries: QueryClient) {
-  const refresh = () => queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
+  const refresh = () => reload(queries, { queryKey: [endpoints.listNodes.path] })
   const save = async ({ id }: Node, replace?: 'true') => {
     const input = { params: { id }, query: { replace } }
     const file = await api.download(endpoints.downloadNode, input, 'config.conf')

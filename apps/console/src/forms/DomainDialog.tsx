@@ -5,6 +5,7 @@ import { ServiceType } from '@postern/contract/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
+import { reload } from '../api/queries.ts'
 import type { DraftValues } from '../stores/draft.ts'
 import { confirm } from '../ui/confirm.ts'
 import { toast } from '../ui/Toasts.tsx'
@@ -39,7 +40,7 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
       record.domain === values.domain || (await confirmRenaming(record, values.domain)),
     fetch: ({ id }) => api.call(endpoints.getDomain, { params: { id } }),
     onSaved: (saved) => {
-      void queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
+      void reload(queries, { queryKey: [endpoints.listDomains.path] })
       toast.success(domain ? 'Domain updated successfully!' : 'Domain created successfully!')
       onClose(saved)
     },

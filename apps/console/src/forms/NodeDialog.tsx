@@ -10,6 +10,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Control, useController, useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
+import { reload } from '../api/queries.ts'
 import { NodeInfoDialog } from '../components/node-info/NodeInfoDialog.tsx'
 import type { DraftValues } from '../stores/draft.ts'
 import { FormSection } from '../ui/FormDialog.tsx'
@@ -83,8 +84,8 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
       api.call(endpoints.updateNode, { params: { id }, body }),
     fetch: ({ id }) => api.call(endpoints.getNode, { params: { id } }),
     onSaved: (saved) => {
-      void queries.invalidateQueries({ queryKey: [endpoints.listNodes.path] })
-      void queries.invalidateQueries({ queryKey: [endpoints.getNode.path] })
+      void reload(queries, { queryKey: [endpoints.listNodes.path] })
+      void reload(queries, { queryKey: [endpoints.getNode.path] })
       if ('token' in saved) onCreated(saved)
       else onUpdated()
     },

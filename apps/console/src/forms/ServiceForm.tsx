@@ -7,6 +7,7 @@ import { ArrowRight, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Control, UseFormReturn } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
+import { reload } from '../api/queries.ts'
 import { NodeDot } from '../components/NodeDot.tsx'
 import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
 import { fixedText, PURPOSES, typeName } from '../components/service-card/service-text.ts'
@@ -54,7 +55,7 @@ export function useServiceForm<S extends Service, In extends ServiceValues, Out>
       replaceService(queries, saved)
       void refreshServices(queries)
       // A new name became a domain.
-      void queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
+      void reload(queries, { queryKey: [endpoints.listDomains.path] })
       declaration.onSaved(saved)
     },
   })

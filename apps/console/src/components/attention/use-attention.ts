@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { useEndingCertificates, usePage } from '../../api/queries.ts'
+import { reload, useEndingCertificates, usePage } from '../../api/queries.ts'
 
 /** So many are named where there is room for a few. */
 const NAMED = 5
@@ -17,6 +17,6 @@ export function useEndings(enabled: boolean): void {
   const client = useQueryClient()
   const ending = useEndingCertificates(enabled).length
   useEffect(() => {
-    if (ending > 0) void client.invalidateQueries({ queryKey: [endpoints.listAttention.path] })
+    if (ending > 0) void reload(client, { queryKey: [endpoints.listAttention.path] })
   }, [client, ending])
 }

@@ -6,6 +6,7 @@ import { ArrowRight, Eye, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide
 import { useMemo } from 'react'
 import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
+import { reload } from '../../api/queries.ts'
 import type { ConfirmOptions } from '../../ui/confirm.ts'
 import type { MenuItem } from '../../ui/OpenMenu.tsx'
 import { ask } from '../ask.ts'
@@ -98,7 +99,7 @@ export function replaceService(queries: QueryClient, saved: Service): void {
 
 /** Reloads every list of services on the screen. */
 export async function refreshServices(queries: QueryClient): Promise<void> {
-  await Promise.all(LISTS.map((queryKey) => queries.invalidateQueries({ queryKey })))
+  await Promise.all(LISTS.map((queryKey) => reload(queries, { queryKey })))
 }
 
 /** What is asked before a service changes, and what will happen. */

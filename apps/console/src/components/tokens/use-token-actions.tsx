@@ -4,6 +4,7 @@ import type { Pat } from '@postern/contract/pats'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Ban, Trash2 } from 'lucide-react'
 import { useApi } from '../../api/context.ts'
+import { reload } from '../../api/queries.ts'
 import type { ConfirmOptions } from '../../ui/confirm.ts'
 import { ask } from '../ask.ts'
 
@@ -45,7 +46,7 @@ export function useTokenActions() {
 const LISTS = { queryKey: [endpoints.listTokens.path] }
 
 export async function refreshTokens(queries: QueryClient): Promise<void> {
-  await queries.invalidateQueries(LISTS)
+  await reload(queries, LISTS)
 }
 
 function changeRows(queries: QueryClient, change: (rows: Pat[]) => Pat[]): void {

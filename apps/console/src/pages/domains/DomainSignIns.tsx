@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { UserX } from 'lucide-react'
 import { useCallback } from 'react'
 import { useApi } from '../../api/context.ts'
+import { reload } from '../../api/queries.ts'
 import { ask } from '../../components/ask.ts'
 import { useCardParams } from '../../table/list-params.ts'
 import { QueryTable } from '../../table/QueryTable.tsx'
@@ -85,7 +86,7 @@ function SignInMenu({ domain, record: { email } }: { domain: Domain; record: Sig
       act: () => api.call(endpoints.endSessions, { params: { id: domain.id }, body: { email } }),
       done: 'Sessions ended successfully!',
       subject: email,
-      refresh: () => queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] }),
+      refresh: () => reload(queries, { queryKey: [endpoints.listDomains.path] }),
     })
   if (!domain.allowedEmails.includes(email)) return null
   return (

@@ -6,7 +6,7 @@ import { Lock, Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
 import { Suspense, useCallback, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
-import { useConfig } from '../../api/queries.ts'
+import { reload, useConfig } from '../../api/queries.ts'
 import { ask, attempt } from '../../components/ask.ts'
 import { Page } from '../../components/Page.tsx'
 import { DomainDialog } from '../../forms/dialogs.ts'
@@ -168,7 +168,7 @@ function useRemoveDomain() {
       act: () => api.call(endpoints.deleteDomain, { params: { id } }),
       done: 'Domain deleted successfully!',
       subject: domain,
-      refresh: () => queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] }),
+      refresh: () => reload(queries, { queryKey: [endpoints.listDomains.path] }),
     })
 }
 
@@ -179,7 +179,7 @@ function useTryAgain() {
   return async ({ id, domain }: Domain) => {
     const isOrdered = await attempt(() => api.call(endpoints.retryCertificate, { params: { id }, body: {} }))
     if (isOrdered) toast.success(`Requesting a new certificate for ${domain}.`)
-    await queries.invalidateQueries({ queryKey: [endpoints.listDomains.path] })
+    await reload(queries, { queryKey: [endpoints.listDomains.path] })
   }
 }
 
