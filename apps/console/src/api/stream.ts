@@ -13,17 +13,23 @@ interface Options {
   reconnect: boolean
   /** Gets the parsed JSON of each message, not yet checked. */
   onMessage: (data: unknown) => void
+  /** The stream is open, and nothing has been asked for yet that waits for it. */
+  onLive?: () => void
   enabled?: boolean
 }
 
 /** Follows an event stream while the component is mounted and the page is seen; a new query opens a new stream. */
 export function useStream(
   endpoint: Endpoint,
-  { query, reconnect, onMessage, enabled = true }: Options,
+  { query, reconnect, onMessage, onLive, enabled = true }: Options,
 ): StreamState {
   const api = useApi()
   const [state, setState] = useState<StreamState>('connecting')
   const handle = useEffectEvent(onMessage)
+  const show = useEffectEvent((now: StreamState) => {
+    if (now === 'live') onLive?.()
+    setState(now)
+  })
   const key = JSON.stringify(query)
   useEffect(() => {
     if (!enabled) return
@@ -31,7 +37,7 @@ export function useStream(
       url: (isRefused) => api.streamUrl(endpoint, JSON.parse(key), isRefused),
       reconnect,
       onMessage: (data) => handle(data),
-      onState: setState,
+      onState: (now) => show(now),
       onRefused: api.onRefused,
     })
   }, [api, endpoint, key, reconnect, enabled])

@@ -1,7 +1,6 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import { HintNoun, Hints } from '@postern/contract/hints'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent } from 'react'
 import { reload } from './queries.ts'
 import { type StreamState, useStream } from './stream.ts'
 
@@ -16,14 +15,10 @@ export function useHints(): StreamState {
       predicate: ({ queryKey: [path] }) =>
         OF_ALL.includes(String(path)) || nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
     })
-  const state = useStream(endpoints.streamHints, {
+  return useStream(endpoints.streamHints, {
     query: {},
     reconnect: true,
     onMessage: (data) => reloadOf(Hints.parse(data)),
+    onLive: () => reloadOf(HintNoun.options),
   })
-  const reloadAll = useEffectEvent(() => reloadOf(HintNoun.options))
-  useEffect(() => {
-    if (state === 'live') reloadAll()
-  }, [state])
-  return state
 }
