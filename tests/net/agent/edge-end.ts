@@ -3,6 +3,7 @@ import { on, once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { AgentConfig } from '@postern/contract/agent'
+import { isAnswered } from '@postern/host/socket'
 import { must } from '@postern/testkit/exec'
 import type { FakeNode } from '@postern/testkit/fake-agent-server'
 import type { Namespace } from '@postern/testkit/lab/namespace'
@@ -70,7 +71,8 @@ async function makeTunnel(edge: Namespace, directory: string, link: string): Pro
   const file = `${directory}/edge.key`
   writeFileSync(file, privateKey, { mode: 0o600 })
   edge.start(['wireguard-go', '-f', link], { logFile: `${directory}/wireguard.log` })
-  await until('the tunnel of the edge', () => edge.must('wg', 'show', link))
+  // `wg` would remove a socket on which wireguard-go does not listen yet.
+  await until('the tunnel of the edge', () => isAnswered(`/var/run/wireguard/${link}.sock`))
   await edge.must('wg', 'set', link, 'listen-port', '51820', 'private-key', file)
   await edge.must('ip', 'addr', 'add', '10.64.0.1/16', 'dev', link)
   await edge.must('ip', 'addr', 'add', 'fd64::1/64', 'dev', link)

@@ -54,7 +54,7 @@ export async function removeLink(exec: Exec, name: string, configDir: string): P
   if (link?.ifalias === linkAlias(configDir)) await ip(exec, 'link', 'del', 'dev', name)
 }
 
-async function findLink(exec: Exec, name: string) {
+export async function findLink(exec: Exec, name: string) {
   const rows = await listRows(exec, LinkRow, 'link', 'show')
   return rows.find(({ ifname }) => ifname === name)
 }

@@ -5,6 +5,7 @@ import { AgentError } from '../errors.ts'
 import { writePrivate } from '../files.ts'
 import { runTool } from '../tools.ts'
 import type { Wanted } from '../wanted.ts'
+import { findLink } from './link.ts'
 
 /**
  * The file for `wg syncconf`. `address` is the resolved endpoint. Pass the present `listenPort`: with a new one the
@@ -48,8 +49,12 @@ export interface TunnelState extends Pick<WgDump, 'publicKey' | 'listenPort'> {
   peer: WgPeer | undefined
 }
 
-/** @returns what the interface holds, or undefined when it does not exist. */
+/**
+ * @returns what the interface holds, or undefined when it does not exist or is not marked yet: `wg` removes the socket
+ * of a wireguard-go that has made it and does not listen yet, and that one ends then.
+ */
 export async function findTunnelState(exec: Exec, name: string): Promise<TunnelState | undefined> {
+  if ((await findLink(exec, name))?.ifalias === undefined) return undefined
   const { code, stdout } = await runTool(exec, 'wg', ['show', name, 'dump'])
   if (code !== 0) return undefined
   const { publicKey, listenPort, peers } = parseWgDump(stdout)

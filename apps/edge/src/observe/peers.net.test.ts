@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { PeerFigures } from '@postern/contract/edge'
 import type { Exec } from '@postern/host/exec'
+import { isAnswered } from '@postern/host/socket'
 import { connect } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
 import { pino } from 'pino'
@@ -48,7 +49,7 @@ afterAll(() => Promise.all([edge.close(), node.close()]))
 async function connectNode(): Promise<void> {
   const logs = { stdoutFile: `${node.dir}/log`, stderrFile: `${node.dir}/log`, unit: 'postern-test' }
   await node.exec.startDetached('wireguard-go', ['-f', node.interface], logs)
-  await until('the interface', () => node.must('wg', 'show', node.interface))
+  await until('the interface', () => isAnswered(`/var/run/wireguard/${node.interface}.sock`))
   const file = `${node.dir}/node.conf`
   writeFileSync(
     file,
@@ -170,10 +171,10 @@ test('on a line that loses a third of all packets it stays reachable', async () 
 test('one that the tunnel is about to have is looked for often', async () => {
   let looks = 0
   const run: Exec['run'] = (...call) => {
-    if (call[0] === 'wg') looks++
+    if (call[0] === 'ip') looks++
     return edge.exec.run(...call)
   }
-  // Where no wireguard-go answers, each look is a call of wg.
+  // Where no wireguard-go answers, each look asks of what kind the interface is.
   observe([peer], { ...edge.exec, run }, 'none0')
   const since = performance.now()
   // At other times there is a first look, and one every two seconds.

@@ -59,6 +59,16 @@ const far = makePeer(3, { address4: '10.64.9.4', address6: 'fd00:1:2::904' })
 const settings = makeSettings()
 
 describe('the tunnel', () => {
+  test('is not asked by wg while wireguard-go starts, which would end it', async () => {
+    const asked: string[] = []
+    const run: Exec['run'] = (program, args, options) => {
+      if (program === 'wg') asked.push(args[0] ?? '')
+      return lab.exec.run(program, args, options)
+    }
+    await driver({ ...lab.exec, run }).apply({ settings, peers: [site] })
+    expect(new Set(asked)).toEqual(new Set(['syncconf']))
+  })
+
   test('is made, read back and adopted by the next edge', async () => {
     const wanted = { settings, peers: [site, gateway, far] }
     const { part, problems } = await driver().apply(wanted)

@@ -1,9 +1,8 @@
 import type { RunResult } from '@postern/host/exec'
 import { isRunning } from '@postern/host/processes'
 import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
-import { parseLinks } from './ip-json.ts'
 import { markAsOwn, type OwnTunnel } from './owner.ts'
-import { findTunnel } from './wg.ts'
+import { findKind, findTunnel } from './wg.ts'
 
 export interface InterfaceOptions extends OwnTunnel {
   dir: string
@@ -18,7 +17,7 @@ const NO_KERNEL_WIREGUARD = /unknown device type|not supported/i
 
 /** Waits for the interface or makes it: in the kernel when it can, else by wireguard-go. @throws PartMissingError, PartFailedError */
 export async function ensureInterface(options: InterfaceOptions): Promise<void> {
-  const kind = await findKind(options)
+  const kind = await findKind(options.exec, options.interface)
   if (kind === 'wireguard' || (kind === 'tun' && (await answersWithin(options, PATIENCE)))) return
   // The wireguard-go behind it has ended, so nothing can adopt it.
   if (kind === 'tun') await removeInterface(options)
@@ -28,20 +27,13 @@ export async function ensureInterface(options: InterfaceOptions): Promise<void> 
   await markAsOwn(options)
 }
 
-async function findKind(options: Pick<OwnTunnel, 'exec' | 'interface'>): Promise<string | undefined> {
-  const result = await ip(options, '-j', '-d', 'link', 'show', 'dev', options.interface)
-  if (result.code !== 0) return undefined
-  const [link] = parseLinks(result.stdout)
-  return link && (link.linkinfo?.info_kind ?? 'hardware')
-}
-
 async function answers(options: InterfaceOptions): Promise<boolean> {
   return (await findTunnel(options.exec, options.interface)) !== undefined
 }
 
 /** Does nothing when there is no such interface. @throws PartMissingError, PartFailedError */
 export async function removeInterface(options: Pick<OwnTunnel, 'exec' | 'interface'>): Promise<void> {
-  if ((await findKind(options)) === undefined) return
+  if ((await findKind(options.exec, options.interface)) === undefined) return
   const { code, stderr } = await ip(options, 'link', 'del', 'dev', options.interface)
   if (code !== 0) throw errorFrom(`Removing ${options.interface}`, stderr)
 }
@@ -64,7 +56,7 @@ async function createInterface(options: InterfaceOptions): Promise<void> {
 async function isStartingUp(options: InterfaceOptions): Promise<boolean> {
   const deadline = performance.now() + PATIENCE
   while (await answers(options)) {
-    if (await findKind(options)) return true
+    if (await findKind(options.exec, options.interface)) return true
     if (performance.now() > deadline)
       throw new PartFailedError(`Another wireguard-go of this machine is called ${options.interface}.`)
     await new Promise((resolve) => setTimeout(resolve, 25))
@@ -89,7 +81,7 @@ async function startUserspace(options: InterfaceOptions): Promise<void> {
 async function answersWithin(options: InterfaceOptions, ms: number, isThere = () => true): Promise<boolean> {
   const deadline = performance.now() + ms
   for (;;) {
-    if ((await findKind(options)) && (await answers(options))) return true
+    if ((await findKind(options.exec, options.interface)) && (await answers(options))) return true
     if (performance.now() > deadline || !isThere()) return false
     await new Promise((resolve) => setTimeout(resolve, 25))
   }

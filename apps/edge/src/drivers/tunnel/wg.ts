@@ -1,6 +1,7 @@
 import type { Exec } from '@postern/host/exec'
 import { askSocket } from '@postern/host/socket'
 import { parseWgDump, type WgDump, type WgPeer } from '@postern/host/wg-dump'
+import { parseLinks } from './ip-json.ts'
 
 /** An interface of WireGuard; the keys in it are secret. */
 export type Tunnel = Omit<WgDump, 'publicKey'>
@@ -8,16 +9,26 @@ export type Tunnel = Omit<WgDump, 'publicKey'>
 const LIMITS = { timeoutMs: 5000, mostBytes: 64 * 1024 * 1024 }
 
 /**
- * What WireGuard holds now; undefined when nothing of that name answers. Like `wg` itself it asks wireguard-go on its
- * socket when there is one; only for the kernel it starts `wg`.
+ * What WireGuard holds now; undefined when nothing of that name answers. It starts `wg` for the kernel alone: `wg`
+ * removes the socket of a wireguard-go that has made it and does not listen yet, and that one ends then.
  * @throws ProgramMissingError
  */
 export async function findTunnel(exec: Exec, name: string): Promise<Tunnel | undefined> {
   const socket = `/var/run/wireguard/${name}.sock`
   const answer = await askSocket(socket, 'get=1\n\n', LIMITS).catch(() => undefined)
   if (answer !== undefined) return parseUapi(answer)
+  if ((await findKind(exec, name)) !== 'wireguard') return undefined
   const { code, stdout } = await exec.run('wg', ['show', name, 'dump'], { timeoutMs: LIMITS.timeoutMs })
   return code === 0 ? parseWgDump(stdout) : undefined
+}
+
+/** @returns `wireguard` for the kernel's, `tun` for wireguard-go's; undefined when there is no such interface */
+export async function findKind(exec: Exec, name: string): Promise<string | undefined> {
+  const { timeoutMs } = LIMITS
+  const { code, stdout } = await exec.run('ip', ['-j', '-d', 'link', 'show', 'dev', name], { timeoutMs })
+  if (code !== 0) return undefined
+  const [link] = parseLinks(stdout)
+  return link && (link.linkinfo?.info_kind ?? 'hardware')
 }
 
 /** @see https://www.wireguard.com/xplatform/#configuration-protocol: lines `key=value`, each peer from its public key on. */
