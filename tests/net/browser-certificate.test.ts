@@ -1,16 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Node } from '@postern/contract/nodes'
 import { type Pebble, startPebble } from '@postern/testkit/authority/pebble'
-import { must } from '@postern/testkit/exec'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startNodeExporter } from '@postern/testkit/lab/upstreams'
 import { until } from '@postern/testkit/until'
-import { type Browser, chromium, type Page } from 'playwright'
+import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { label } from '../e2e/harness.ts'
+import { startTrustingBrowser, visit } from './trusting-browser.ts'
 
 let lab: Lab
 let pebble: Pebble
@@ -44,7 +44,8 @@ beforeAll(async () => {
     POSTERN_ACME_CA_FILE: pebble.caFile,
   })
   await startNodeExporter(lab.server, dir)
-  browser = await startBrowser()
+  const [host, root] = [lab.visitor, await pebble.root()]
+  browser = await startTrustingBrowser({ host, dir, root, address: lab.server.address })
 })
 afterAll(async () => {
   await browser?.close()
@@ -53,34 +54,6 @@ afterAll(async () => {
   await lab?.close()
   rmSync(dir, { recursive: true, force: true })
 })
-
-/** A browser on the visitor's host, whose person trusts the authority, as everybody trusts a public one. */
-async function startBrowser(): Promise<Browser> {
-  const store = join(dir, '.pki/nssdb')
-  mkdirSync(store, { recursive: true })
-  writeFileSync(join(dir, 'root.pem'), await pebble.root())
-  await must(['certutil', '-d', `sql:${store}`, '-N', '--empty-password'])
-  await must([
-    'certutil',
-    '-d',
-    `sql:${store}`,
-    '-A',
-    '-t',
-    'C,,',
-    '-n',
-    'pebble',
-    '-i',
-    join(dir, 'root.pem'),
-  ])
-  const program = join(dir, 'chromium')
-  writeFileSync(program, `#!/bin/sh\nexec ${lab.visitor.argv('/usr/bin/chromium').join(' ')} "$@"\n`)
-  chmodSync(program, 0o755)
-  return chromium.launch({
-    executablePath: program,
-    args: ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP *.test ${lab.server.address}`],
-    env: { ...process.env, HOME: dir },
-  })
-}
 
 /** The console at the server's address, whose own certificate the person has waved through. */
 async function openConsole(path: string): Promise<Page> {
@@ -92,18 +65,6 @@ async function openConsole(path: string): Promise<Page> {
   page.setDefaultTimeout(60_000)
   await page.goto(`${origin}${path}`)
   return page
-}
-
-async function visit(url: string): Promise<string> {
-  const page = await (await browser.newContext()).newPage()
-  try {
-    await page.goto(url)
-    return await page.innerText('body')
-  } catch (error) {
-    return String(error)
-  } finally {
-    await page.context().close()
-  }
 }
 
 async function addDomain(page: Page, domain: string) {
@@ -128,7 +89,7 @@ test('a person types a domain, chooses Let’s Encrypt, and the browser shows th
   const backend = { backendHost: '127.0.0.1', backendPort: 9100 }
   await api.publish(local?.id ?? 0, { name: 'shop', domain: 'shop.test', ...backend })
   await until('the browser to show the service', async () =>
-    (await visit('https://shop.test/')).includes('Exporter'),
+    (await visit(browser, 'https://shop.test/')).includes('Exporter'),
   )
   await page.context().close()
 })
@@ -144,7 +105,7 @@ test('an authority that does not get through is on the row in its own words, and
   expect(words).toMatch(/connection refused/i)
   expect(words).toContain('The authority connects to port 80 of this server: open it to the internet.')
   expect(words).toContain('Next try: ')
-  expect(await visit('https://walled.test/')).toContain('ERR_CERT_AUTHORITY_INVALID')
+  expect(await visit(browser, 'https://walled.test/')).toContain('ERR_CERT_AUTHORITY_INVALID')
   await wall('delete table inet wall')
   await page.getByRole('button', { name: 'Actions for walled.test' }).click()
   await page.getByRole('menuitem', { name: 'Try again' }).click()

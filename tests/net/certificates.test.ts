@@ -1,14 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Certificate } from '@postern/contract/certificates'
 import type { Domain } from '@postern/contract/domains'
 import type { HttpService } from '@postern/contract/services'
 import { type OrderingLab, startOrderingLab, timeChange } from '@postern/testkit/authority/ordering-lab'
-import { must } from '@postern/testkit/exec'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startTrustingBrowser, visit } from './trusting-browser.ts'
 
 let ordering: OrderingLab
 beforeAll(async () => {
@@ -42,7 +42,10 @@ const whenIs = (id: number, what: Partial<Certificate>) =>
 let app: HttpService
 const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
 
-/** Visits a domain again and again, each time with a new handshake; prints who signed what it was shown. */
+/**
+ * Visits a domain again and again, each time with a new handshake, at most 50 times a second, as one source may
+ * connect only so often; prints who signed what it was shown.
+ */
 const VISITS = `
 const tls = require('tls')
 const visit = () => new Promise((done) => {
@@ -55,60 +58,25 @@ const visit = () => new Promise((done) => {
   })
   socket.on('error', (error) => { console.log('FAILED ' + error.message); done() })
 })
-void (async () => { for (;;) await visit() })()`
+void (async () => { for (;;) { await visit(); await new Promise((done) => setTimeout(done, 20)) } })()`
 
 test('half a minute after a person chose it, a visitor who trusts the authority sees the service without a warning', async () => {
   const { id } = await createDomain('app.test')
   app = await publish('app', 'app.test')
   const { issuer } = await whenIs(id, VALID)
   expect(issuer).toMatch(/^Pebble/)
-  const root = `${ordering.installation.dataDir}/pebble-root.pem`
-  writeFileSync(root, await ordering.pebble.root())
-  const visit = [
-    'curl',
-    '-sf',
-    '-m',
-    '10',
-    '--cacert',
-    root,
-    '--resolve',
-    'app.test:443:203.0.113.1',
-    'https://app.test/',
-  ]
-  expect(await until('the visit', () => ordering.lab.visitor.must(...visit))).toBe('hello')
-  expect(await browse('https://app.test/', root)).toContain('hello')
+  const dir = mkdtempSync(join(tmpdir(), 'pt-home-'))
+  const { visitor: host, server } = ordering.lab
+  const root = await ordering.pebble.root()
+  const browser = await startTrustingBrowser({ host, dir, root, address: server.address })
+  onTestFinished(async () => {
+    await browser.close()
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
+  })
+  await until('the service', async () => (await visit(browser, 'https://app.test/')) === 'hello')
   // It would warn: of one that a stranger signed, or nobody that it trusts.
-  expect(await browse('https://nowhere.test/', root)).toContain('ERR_CERT')
+  expect(await visit(browser, 'https://nowhere.test/')).toContain('ERR_CERT')
 })
-
-/** A browser of a person in the lab who trusts this root. @returns what it shows */
-async function browse(url: string, root: string): Promise<string> {
-  const home = mkdtempSync(join(tmpdir(), 'pt-home-'))
-  const store = join(home, '.pki/nssdb')
-  mkdirSync(store, { recursive: true })
-  await must(['certutil', '-d', `sql:${store}`, '-N', '--empty-password'])
-  await must(['certutil', '-d', `sql:${store}`, '-A', '-t', 'C,,', '-n', 'pebble', '-i', root])
-  const flags = [
-    '--headless=new',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-background-networking',
-    '--dump-dom',
-  ]
-  const resolve = '--host-resolver-rules=MAP *.test 203.0.113.1'
-  const browser = [
-    'env',
-    `HOME=${home}`,
-    'chromium',
-    ...flags,
-    resolve,
-    `--user-data-dir=${home}/profile`,
-    url,
-  ]
-  const shown = await must(ordering.lab.visitor.argv(...browser), { timeoutMs: 120_000 })
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 })
-  return shown
-}
 
 test('changing the kind of certificate both ways costs no visitor a handshake, and HAProxy no reload', async () => {
   const { id } = await createDomain('both.test')
