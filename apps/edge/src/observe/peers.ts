@@ -74,7 +74,7 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
     seen = await findPeers(options)
     watch.look(seen)
     if (ages.look(seen)) prober.restart()
-    // Closed meanwhile: a probe that starts now would never end.
+    // Closed meanwhile.
     if (!look) return
     publish()
     connectingLooks = peers.some((peer) => isConnecting(seen?.get(peer.publicKey))) ? connectingLooks + 1 : 0

@@ -18,6 +18,7 @@ export interface Prober {
   restart(): void
   /** Why nothing can be probed, in words. */
   problem(): string | null
+  /** Nothing is probed any more, whatever is asked for later. */
   close(): void
 }
 
@@ -40,6 +41,7 @@ export function createProber(options: ProberOptions): Prober {
   let list: string[] = []
   let running: { stop(): void } | undefined
   let problem: string | null = null
+  let isClosed = false
 
   const read = (line: string) => {
     const [, address, outcome] = LINE.exec(line) ?? []
@@ -50,6 +52,7 @@ export function createProber(options: ProberOptions): Prober {
     if (isReachable(before) !== isReachable(after) || isSilent(before) !== isSilent(after)) options.onChange()
   }
   const start = () => {
+    if (isClosed || list.length === 0) return
     const pace = ['-p', String(PERIOD), '-t', String(PATIENCE), '-i', '1']
     const current = options.exec.stream(
       'fping',
@@ -74,17 +77,18 @@ export function createProber(options: ProberOptions): Prober {
       answers = new Map(next.map((address) => [address, answers.get(address) ?? null]))
       running?.stop()
       running = undefined
-      if (next.length > 0) start()
+      start()
     },
     restart() {
       running?.stop()
       running = undefined
-      if (list.length > 0) start()
+      start()
     },
     problem: () => problem,
     isReachable: (address) => isReachable(answers.get(address) ?? null),
     isSilent: (address) => isSilent(answers.get(address) ?? null),
     close() {
+      isClosed = true
       const last = running
       running = undefined
       last?.stop()
