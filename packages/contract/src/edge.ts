@@ -152,7 +152,6 @@ export const Edge = z.object({
   name: z.string(),
   connected: z.boolean(),
   version: z.nullable(z.string()),
-  /** The newest revision, whether the edge has heard of it or not. */
   wanted: z.number(),
   applied: z.number(),
   /** The first of them, those of the edge itself before others. `name`: of the service, node or domain. */

@@ -294,7 +294,6 @@ async function listEdges(
     db,
     [...told.values()].flat().map(({ scope }) => scope),
   )
-  const revision = await getRevision(db)
   return rows.map(({ id, name }) => {
     const state = states.get(id)
     const lastSeen = state?.lastSeen ?? null
@@ -303,7 +302,7 @@ async function listEdges(
       name,
       connected: state !== undefined && state.link !== null,
       version: state?.version ?? null,
-      wanted: Math.max(revision, state?.report?.wanted ?? 0),
+      wanted: state?.report?.wanted ?? 0,
       applied: state?.report?.applied ?? 0,
       problems: (told.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
       problemCount: problemsOf(id).length,
