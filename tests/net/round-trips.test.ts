@@ -10,7 +10,7 @@ import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 /** One way through the tunnel; long beside everything else that a request takes on a busy machine. */
-const WAY_MS = 150
+const WAY_MS = 300
 const IDLE_MS = 45_000
 const BACKENDS = { http: 8080, https: 8443 } as const
 
