@@ -43,8 +43,8 @@ let app: HttpService
 const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
 
 /**
- * Visits a domain again and again, each time with a new handshake, at most 50 times a second, as one source may
- * connect only so often; prints who signed what it was shown.
+ * Visits a domain again and again, each time with a new handshake, at most 50 times a second because the connections
+ * of one source are limited; prints the issuer of each certificate it receives.
  */
 const VISITS = `
 const tls = require('tls')

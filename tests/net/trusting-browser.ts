@@ -32,7 +32,7 @@ export async function startTrustingBrowser({ host, dir, root, address }: Options
   })
 }
 
-/** @returns what the page shows, or why there is none, such as `ERR_CERT_AUTHORITY_INVALID` */
+/** @returns the text of the page, or the browser's error, such as `ERR_CERT_AUTHORITY_INVALID`, if it does not load */
 export async function visit(browser: Browser, url: string): Promise<string> {
   const page = await (await browser.newContext()).newPage()
   try {

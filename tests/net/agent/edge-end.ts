@@ -71,7 +71,7 @@ async function makeTunnel(edge: Namespace, directory: string, link: string): Pro
   const file = `${directory}/edge.key`
   writeFileSync(file, privateKey, { mode: 0o600 })
   edge.start(['wireguard-go', '-f', link], { logFile: `${directory}/wireguard.log` })
-  // `wg` would remove a socket on which wireguard-go does not listen yet.
+  // `wg` would delete a socket on which wireguard-go is not listening yet.
   await until('the tunnel of the edge', () => isAnswered(`/var/run/wireguard/${link}.sock`))
   await edge.must('wg', 'set', link, 'listen-port', '51820', 'private-key', file)
   await edge.must('ip', 'addr', 'add', '10.64.0.1/16', 'dev', link)

@@ -50,8 +50,8 @@ export interface TunnelState extends Pick<WgDump, 'publicKey' | 'listenPort'> {
 }
 
 /**
- * @returns what the interface holds, or undefined when it does not exist or is not marked yet: `wg` removes the socket
- * of a wireguard-go that has made it and does not listen yet, and that one ends then.
+ * @returns what the interface holds, or undefined when it does not exist or has no mark yet. It gets the mark when
+ * wireguard-go listens: `wg` deletes a socket on which wireguard-go is not listening yet, and wireguard-go then exits.
  */
 export async function findTunnelState(exec: Exec, name: string): Promise<TunnelState | undefined> {
   if ((await findLink(exec, name))?.ifalias === undefined) return undefined

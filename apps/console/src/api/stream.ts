@@ -13,7 +13,7 @@ interface Options {
   reconnect: boolean
   /** Gets the parsed JSON of each message, not yet checked. */
   onMessage: (data: unknown) => void
-  /** The stream is open, and nothing has been asked for yet that waits for it. */
+  /** Called when the stream opens, before queries that wait for it begin. */
   onLive?: () => void
   enabled?: boolean
 }

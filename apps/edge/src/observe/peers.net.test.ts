@@ -174,7 +174,7 @@ test('one that the tunnel is about to have is looked for often', async () => {
     if (call[0] === 'ip') looks++
     return edge.exec.run(...call)
   }
-  // Where no wireguard-go answers, each look asks of what kind the interface is.
+  // Where no wireguard-go answers, each look runs ip to learn the kind of the interface.
   observe([peer], { ...edge.exec, run }, 'none0')
   const since = performance.now()
   // At other times there is a first look, and one every two seconds.

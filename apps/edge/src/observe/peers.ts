@@ -74,7 +74,7 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
     seen = await findPeers(options)
     watch.look(seen)
     if (ages.look(seen)) prober.restart()
-    // Closed meanwhile.
+    // Closed meanwhile: no further look is due.
     if (!look) return
     publish()
     connectingLooks = peers.some((peer) => isConnecting(seen?.get(peer.publicKey))) ? connectingLooks + 1 : 0

@@ -2,7 +2,7 @@ import { createExec } from '@postern/host/exec'
 import { expect, test } from 'vitest'
 import { createProber } from './prober.ts'
 
-test('a look that ends after its observer starts no probe that nobody would end', () => {
+test('once it is closed, nothing starts fping again', () => {
   let started = 0
   let running = 0
   const stream = () => {

@@ -18,7 +18,7 @@ export interface Prober {
   restart(): void
   /** Why nothing can be probed, in words. */
   problem(): string | null
-  /** Nothing is probed any more, whatever is asked for later. */
+  /** Stops probing for good: later calls do nothing. */
   close(): void
 }
 

@@ -59,7 +59,7 @@ const far = makePeer(3, { address4: '10.64.9.4', address6: 'fd00:1:2::904' })
 const settings = makeSettings()
 
 describe('the tunnel', () => {
-  test('is not asked by wg while wireguard-go starts, which would end it', async () => {
+  test('starts wireguard-go without running wg show, which can make it exit', async () => {
     const asked: string[] = []
     const run: Exec['run'] = (program, args, options) => {
       if (program === 'wg') asked.push(args[0] ?? '')

@@ -9,8 +9,8 @@ export type Tunnel = Omit<WgDump, 'publicKey'>
 const LIMITS = { timeoutMs: 5000, mostBytes: 64 * 1024 * 1024 }
 
 /**
- * What WireGuard holds now; undefined when nothing of that name answers. It starts `wg` for the kernel alone: `wg`
- * removes the socket of a wireguard-go that has made it and does not listen yet, and that one ends then.
+ * What WireGuard holds now; undefined when nothing of that name answers. It runs `wg` only for the kernel's interfaces:
+ * `wg` deletes a socket on which wireguard-go is not listening yet, and wireguard-go then exits.
  * @throws ProgramMissingError
  */
 export async function findTunnel(exec: Exec, name: string): Promise<Tunnel | undefined> {
