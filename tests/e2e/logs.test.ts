@@ -55,7 +55,7 @@ it('colours lines by their marker, filters by level and text, copies, saves and 
   await page.getByRole('searchbox').fill('nothing like it')
   await page.getByRole('button', { name: 'Show all lines' }).click()
   await expect(shown(page)).toHaveCount(6)
-  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
   await page.getByText('Waiting for requests').waitFor()
   visit.expectNoComplaints()
   await visit.close()
