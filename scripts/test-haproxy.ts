@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import { launchHolder, must, show } from '@postern/host/exec'
 import { UsageError } from '@postern/host/flags'
-import { fetchHaproxy, SUITES, type Suite } from './haproxy/fetch.ts'
+import { SUITES } from './bootstrap/haproxy/apt.mjs'
+import { installHaproxy } from './bootstrap/haproxy/install.mjs'
 import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
 import { untilEntered } from './lib/program-view.ts'
+
+type Suite = keyof typeof SUITES
 
 const HOUR = 3_600_000
 /** What speaks to HAProxy itself: its driver and what strangers send to it. */
@@ -33,11 +36,13 @@ function suiteOf(version: string): Suite {
 }
 
 async function testSuite(suite: Suite): Promise<boolean> {
-  const program = await fetchHaproxy(suite, join(ROOT, '.postern', `haproxy-${SUITES[suite]}`))
+  const place = join(ROOT, '.postern', `haproxy-${SUITES[suite]}`)
+  await installHaproxy(place, join(place, 'cache'), suite)
   const holder = launchHolder(['unshare', '--mount', '--propagation=private', 'cat'])
   try {
     const namespace = await untilEntered(holder)
-    await must('mount', ['--namespace', namespace, '--bind', program, '/usr/sbin/haproxy'])
+    const own = (await must('sh', ['-c', 'command -v haproxy'])).trim()
+    await must('mount', ['--namespace', namespace, '--bind', join(place, 'bin/haproxy'), own])
     const enter = ['nsenter', `--mount=${namespace}`, `--wd=${ROOT}`]
     await show([...enter, 'haproxy', '-v'], 10_000)
     let passed = true

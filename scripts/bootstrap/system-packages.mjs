@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { couldHaveOwnHaproxy, hasOwnHaproxy, noteNewest, provideHaproxy } from './haproxy/provide.mjs'
 import { withoutStartingServices } from './quiet-services.mjs'
 import { describeSecurityUpdates, findSecurityUpdates, refreshPackageLists } from './security-updates.mjs'
 import { attempt, reasonIn, StepError, say } from './step.mjs'
@@ -7,7 +8,6 @@ import { attempt, reasonIn, StepError, say } from './step.mjs'
 /** For each set, programs, or files of libraries, and the Debian packages that provide them. */
 const SETS = {
   runtime: {
-    haproxy: 'haproxy',
     wg: 'wireguard-tools',
     nft: 'nftables',
     conntrack: 'conntrack',
@@ -31,8 +31,8 @@ const SETS = {
     certutil: 'libnss3-tools',
     curl: 'curl',
     openssl: 'openssl',
+    gpg: 'gpg',
     pgrep: 'procps',
-    patchelf: 'patchelf',
     capsh: 'libcap2-bin',
     'systemd-analyze': 'systemd',
     'redis-server': 'redis-server',
@@ -103,6 +103,10 @@ async function missingPackages(sets) {
   const packages = missing.map((program) => wanted[program])
   if (sets.includes('runtime') && !hasProgram('wireguard-go') && !(await kernelHasWireGuard()))
     packages.push('wireguard-go')
+  if (sets.includes('runtime') && !(await hasOwnHaproxy(APT))) {
+    await refreshPackageLists(APT)
+    if (await couldHaveOwnHaproxy(APT)) packages.push('haproxy')
+  }
   // The Node of this repository is linked against it, and a minimal Debian has none.
   if (!hasLibrary('libatomic.so.1')) packages.push('libatomic1')
   return packages
@@ -137,8 +141,11 @@ function mayUseApt() {
 /** Says which security updates wait. It installs none: the machine's owner may have reasons to wait. */
 export async function sayWhichUpdatesWait() {
   if (!mayUseApt()) return
-  const line = describeSecurityUpdates(await findSecurityUpdates(APT))
+  const updates = await findSecurityUpdates(APT)
+  const line = describeSecurityUpdates(updates)
   if (line) say(line)
+  const haproxy = updates.find(({ name }) => name === 'haproxy')
+  if (haproxy && (await hasOwnHaproxy(APT))) noteNewest(haproxy.candidate)
 }
 
 /**
@@ -147,7 +154,11 @@ export async function sayWhichUpdatesWait() {
  */
 export async function installSystemPackages(sets) {
   if (sets.length === 0 || !mayUseApt()) return
-  const packages = await missingPackages(sets)
+  await installPackages(await missingPackages(sets))
+  if (sets.includes('runtime')) await provideHaproxy(APT)
+}
+
+async function installPackages(packages) {
   if (packages.length === 0) return
   say(`Installing the system packages ${packages.join(', ')} …`)
   const services = packages.flatMap((name) => SERVICES[name] ?? [])

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { findDebianMirrors } from './debian-mirrors.ts'
+import { findDebianMirrors } from './debian-mirrors.mjs'
 
 const dir = mkdtempSync(join(tmpdir(), 'debian-mirrors-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
+import { HAPROXY_BIN } from './haproxy-place.mjs'
 
 export interface RunOptions {
   input?: string
@@ -63,8 +64,8 @@ class ExecOutputError extends Error {
   readonly code = 'exec_output'
 }
 
-/** Where the tools of a system are, which a user's own path may lack. */
-export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** Where the tools of a system are, which a user's own path may lack; a HAProxy of ours goes before an older one. */
+export const SYSTEM_PATH = `${HAPROXY_BIN}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`
 const MAX_OUTPUT = 8 * 1024 * 1024
 const PATIENCE = 10_000
 

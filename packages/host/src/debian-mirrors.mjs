@@ -1,13 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface DebianMirrors {
-  debian: string
-  security?: string
-}
-
-/** The mirrors from which this machine takes its Debian packages; undefined when it names none. */
-export function findDebianMirrors(etc = '/etc/apt'): DebianMirrors | undefined {
+/**
+ * The mirrors from which this machine takes its Debian packages; undefined when it names none.
+ * @returns {{ debian: string, security?: string } | undefined}
+ */
+export function findDebianMirrors(etc = '/etc/apt') {
   const folder = join(etc, 'sources.list.d')
   const parts = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
   const text = [join(etc, 'sources.list'), ...parts]

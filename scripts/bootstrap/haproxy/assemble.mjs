@@ -1,0 +1,112 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { makeFolder, must } from './apt.mjs'
+
+/** What is taken from the release: HAProxy, and the program that tells it where its libraries are. */
+export const PACKAGES = ['haproxy', 'patchelf']
+
+/** Says from which packages the files of a folder are, one file name on each line. */
+const MANIFEST = 'packages'
+
+/**
+ * Makes a folder with HAProxy, its libraries and their loader of downloaded packages. It runs beside whatever the
+ * machine has, once it is at its place.
+ * @param archives a folder of packages, with all that they depend on
+ * @param folder where to make it
+ * @param place where it will be
+ * @param work a folder for the meantime
+ */
+export async function assembleHaproxy(archives, { folder, place, work }) {
+  rmSync(work, { recursive: true, force: true })
+  try {
+    const release = await unpack(archives, work)
+    await copyFiles(release, folder)
+    await setLoader(release, folder, place)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Each package in a folder of its own, so that the path of a file says from which it is. */
+async function unpack(archives, work) {
+  const roots = []
+  for (const name of readdirSync(archives).filter((each) => each.endsWith('.deb'))) {
+    const root = join(work, name)
+    mkdirSync(root, { recursive: true })
+    await must('dpkg-deb', ['--extract', join(archives, name), root])
+    roots.push(root)
+  }
+  // Releases of before 2025 have some libraries in /lib.
+  const folders = roots.flatMap((root) =>
+    listTriplets(join(root, 'usr/lib')).concat(listTriplets(join(root, 'lib'))),
+  )
+  const loader = folders.flatMap(listLoaders)[0]
+  if (loader === undefined) throw new Error('the packages brought no loader')
+  return {
+    work,
+    loader,
+    find: (path) => roots.map((root) => join(root, path)).find((file) => existsSync(file)) ?? path,
+    /** Runs a program of the release with its own libraries. */
+    argv: (program, ...args) => [loader, ['--library-path', folders.join(':'), ...args, program]],
+  }
+}
+
+function listTriplets(folder) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('-linux-gnu'))
+    .map((name) => join(folder, name))
+}
+
+function listLoaders(folder) {
+  return readdirSync(folder)
+    .filter((name) => /^ld-linux.*\.so\.\d+$/.test(name))
+    .map((name) => join(folder, name))
+}
+
+async function copyFiles({ work, find, argv }, folder) {
+  const program = find('usr/sbin/haproxy')
+  const listed = await must(...argv(program, '--list'))
+  const libraries = [...listed.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, file]) => file)
+  const strays = libraries.filter((file) => !file.startsWith(`${work}/`))
+  if (strays.length > 0) throw new Error(`the packages do not bring ${strays.join(', ')}`)
+  for (const name of ['', 'lib']) makeFolder(join(folder, name))
+  copyProgram(program, join(folder, 'haproxy'))
+  for (const file of libraries) copyProgram(file, join(folder, 'lib', basename(file)))
+  const names = [program, ...libraries].map((file) => file.slice(work.length + 1).split('/')[0])
+  writeFileSync(join(folder, MANIFEST), [...new Set(names)].map((name) => `${name}\n`).join(''))
+}
+
+function copyProgram(from, to) {
+  copyFileSync(from, to)
+  chmodSync(to, 0o755)
+}
+
+async function setLoader({ loader, find, argv }, folder, place) {
+  const program = join(folder, 'haproxy')
+  const libraries = join(place, 'lib')
+  const [start, [...args]] = argv(find('usr/bin/patchelf'))
+  await must(start, [...args, '--set-interpreter', join(libraries, basename(loader)), program])
+  await must(start, [...args, '--force-rpath', '--set-rpath', libraries, program])
+}
+
+/** From which packages the files of a folder are; empty when nothing was made there. */
+export function readManifest(folder) {
+  const file = join(folder, MANIFEST)
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+}
+
+/** The version of one of them, as `haproxy_3.0.11-1+deb13u5_amd64.deb` says it; %3a stands for a colon. */
+export function versionIn(names, name = 'haproxy') {
+  const file = names.find((each) => each.startsWith(`${name}_`))
+  return file?.split('_')[1]
+}
