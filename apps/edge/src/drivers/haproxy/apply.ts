@@ -15,6 +15,7 @@ import { findOptions, type HaproxyDriverOptions, type HaproxyWanted } from './op
 import { reservePorts } from './process/binds.ts'
 import type { Converger } from './process/converge.ts'
 import { type HaproxyProcess, HaproxyStartError } from './process/process.ts'
+import type { HaproxyProgram } from './process/program.ts'
 import type { RunningHaproxy } from './process/running.ts'
 import { UnknownMapError } from './runtime/map.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
@@ -24,6 +25,7 @@ interface ApplyParts {
   paths: HaproxyPaths
   socket: HaproxySocket
   haproxy: HaproxyProcess
+  program: HaproxyProgram
   converger: Converger
   listener: LogListener
   user: SystemUser | undefined
@@ -118,7 +120,9 @@ export function createApply(parts: ApplyParts): Apply {
     const running = before ? await readFile(paths.config, 'utf8') : ''
     const found = await findOptions(options, listener, user, publicHost, running)
     bound = found.ports
-    return renderHaproxyFiles(found, digest)
+    // Another program on disk takes over like another configuration.
+    const id = await parts.program.look()
+    return renderHaproxyFiles(found, (content) => digest(`${id}\0${content}`))
   }
 }
 

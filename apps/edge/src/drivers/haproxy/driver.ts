@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { PartState, Problem } from '@postern/contract/edge'
+import { HAPROXY_NEWEST } from '@postern/host/haproxy-place'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
 import type { Read } from '../../counts/reading.ts'
 import { createQueue } from '../../queue.ts'
@@ -13,6 +14,7 @@ import { createHealth } from './process/health.ts'
 import { createLeavers } from './process/leavers.ts'
 import { askForMemory, createMemoryKeeper } from './process/memory.ts'
 import { createHaproxyProcess } from './process/process.ts'
+import { createProgram } from './process/program.ts'
 import { findProxyUser } from './process/running.ts'
 import { readCounts } from './runtime/counts.ts'
 import { openHaproxySocket } from './runtime/socket.ts'
@@ -64,7 +66,8 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   const unit = options.unit ?? 'postern-haproxy'
   const { exec, warn = () => {} } = options
   const leavers = createLeavers({ exec, warn, paths, unit, countLast: (read) => countLast(read) })
-  const haproxy = createHaproxyProcess(exec, paths, socket, unit, mapFiles.write, leavers)
+  const program = createProgram(exec, warn)
+  const haproxy = createHaproxyProcess(exec, paths, socket, unit, mapFiles.write, leavers, program)
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
   const converger = createConverger(exec, paths, haproxy)
@@ -73,12 +76,13 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     paths,
     socket,
     haproxy,
+    program,
     converger,
     listener,
     user,
     mapFiles,
   })
-  const health = createHealth()
+  const health = createHealth(options.newestVersion ?? HAPROXY_NEWEST)
   const memory = createMemoryKeeper((pid) => askForMemory(pid, paths.config))
   const queue = createQueue()
 

@@ -51,6 +51,8 @@ export interface HaproxyDriverOptions {
   connectTimeout?: number
   /** The base of the name of the systemd scope HAProxy lives in. */
   unit?: string
+  /** Where others say which version this machine can have; default: as `npm start` does. */
+  newestVersion?: string
   /** Says in the log what went wrong and ends nothing. */
   warn?(message: string): void
 }

@@ -1,7 +1,9 @@
 import type { PartState } from '@postern/contract/edge'
 import { ProgramMissingError } from '@postern/host/exec'
+import { PartFailedError } from '../../part.ts'
 import { HaproxySocketError } from '../runtime/socket.ts'
 import { HaproxyStartError } from './process.ts'
+import { describeRunning } from './program.ts'
 import type { RunningHaproxy } from './running.ts'
 
 /** What is known of HAProxy's state, and when a start that failed may be tried again. */
@@ -18,7 +20,12 @@ export interface Health {
 
 const LONGEST_PAUSE = 5_000
 
-export function createHealth(): Health {
+/** @param newest see `describeRunning` */
+export function createHealth(newest: string): Health {
+  const okState = ({ version }: RunningHaproxy): PartState => ({
+    state: 'ok',
+    detail: describeRunning(version, newest),
+  })
   let state: PartState = { state: 'failed', detail: 'HAProxy has not been started yet' }
   let isTroubled = false
   let pause = 0
@@ -46,13 +53,13 @@ export function createHealth(): Health {
   }
 }
 
-function okState({ version }: RunningHaproxy): PartState {
-  return { state: 'ok', detail: `HAProxy ${version.split('-')[0]}` }
-}
-
 function failedState(error: unknown): PartState {
   if (error instanceof ProgramMissingError) return { state: 'missing', detail: 'HAProxy is not installed' }
-  if (error instanceof HaproxyStartError || error instanceof HaproxySocketError)
+  if (
+    error instanceof HaproxyStartError ||
+    error instanceof HaproxySocketError ||
+    error instanceof PartFailedError
+  )
     return { state: 'failed', detail: error.message }
   throw error
 }

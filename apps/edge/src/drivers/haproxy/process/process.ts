@@ -6,6 +6,7 @@ import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { type HaproxySocket, HaproxySocketError } from '../runtime/socket.ts'
 import type { Leavers } from './leavers.ts'
 import { createLife } from './life.ts'
+import type { HaproxyProgram } from './program.ts'
 import { haproxyArgv, readRights } from './rights.ts'
 import { findRunning, listOwnAmong, listOwnProcesses, type RunningHaproxy } from './running.ts'
 
@@ -28,7 +29,7 @@ export interface HaproxyProcess {
   /**
    * Starts one from the files; it outlives the edge.
    * @param old hands over its ports without a gap and finishes its connections.
-   * @throws HaproxyStartError, ProgramMissingError
+   * @throws HaproxyStartError, PartFailedError, ProgramMissingError
    */
   start(mark: string, old: RunningHaproxy | undefined): Promise<RunningHaproxy>
   /**
@@ -58,6 +59,7 @@ export function createHaproxyProcess(
   unit: string,
   prepareFiles: () => Promise<void>,
   leavers: Leavers,
+  program: HaproxyProgram,
 ): HaproxyProcess {
   let starts = 0
   // Those that have handed over and only finish their connections: they stand in nobody's way.
@@ -94,6 +96,7 @@ export function createHaproxyProcess(
       }
     },
     async start(mark, old) {
+      await program.look()
       await prepareFiles()
       await rm(paths.output, { force: true })
       // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
