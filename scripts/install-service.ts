@@ -13,7 +13,7 @@ import {
   renderEnvironmentFile,
   renderUnit,
   SETTINGS_FILE,
-  UNITS,
+  UNIT_FILES,
 } from './lib/systemd.ts'
 
 /** `npm run install-service`: installs units that start server and edge at boot. `--print` only shows them. */
@@ -32,13 +32,13 @@ async function installService(environment: Environment, args: readonly string[])
       ENVIRONMENT: SETTINGS_FILE,
     })
   if (flags.has('--print')) {
-    for (const name of UNITS) process.stdout.write(`# ${OWN_UNIT_DIR}/${name}\n${unit(name)}\n`)
+    for (const name of UNIT_FILES) process.stdout.write(`# ${OWN_UNIT_DIR}/${name}\n${unit(name)}\n`)
     return 0
   }
   if (!isSystemdThere()) throw new CommandError('systemd does not run here: use npm start instead')
   if (process.getuid?.() !== 0) throw new CommandError('only root can write units: use sudo')
   await startUnits(values, (kept) => {
-    for (const name of UNITS) writeFileSync(join(OWN_UNIT_DIR, name), unit(name), { mode: 0o644 })
+    for (const name of UNIT_FILES) writeFileSync(join(OWN_UNIT_DIR, name), unit(name), { mode: 0o644 })
     writeSettingsFile(kept)
   })
   return 0

@@ -42,9 +42,8 @@ export function describeSecurityUpdates(updates) {
   return `Security updates are waiting: ${each.join(', ')}. Install them with: apt-get install --only-upgrade ${names}`
 }
 
-/** Asks apt what it would upgrade; it changes nothing. */
+/** Asks apt what it would upgrade by its lists; it changes nothing. */
 export async function findSecurityUpdates(env) {
-  await refreshPackageLists(env)
   try {
     const { stdout } = await promisify(execFile)(
       'apt-get',

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { couldHaveOwnHaproxy, hasOwnHaproxy, noteNewest, provideHaproxy } from './haproxy/provide.mjs'
+import { couldHaveOwnHaproxy, hasOwnHaproxy, keepHaproxyNew, provideHaproxy } from './haproxy/provide.mjs'
 import { withoutStartingServices } from './quiet-services.mjs'
 import { describeSecurityUpdates, findSecurityUpdates, refreshPackageLists } from './security-updates.mjs'
 import { attempt, reasonIn, StepError, say } from './step.mjs'
@@ -138,14 +138,18 @@ function mayUseApt() {
   return process.platform === 'linux' && process.getuid() === 0 && isDebian()
 }
 
+/** Fetches a newer HAProxy where it is ours to do so. @returns its version when one has come */
+export async function updateHaproxy() {
+  return mayUseApt() ? await keepHaproxyNew(APT) : undefined
+}
+
 /** Says which security updates wait. It installs none: the machine's owner may have reasons to wait. */
 export async function sayWhichUpdatesWait() {
   if (!mayUseApt()) return
+  await refreshPackageLists(APT)
   const updates = await findSecurityUpdates(APT)
   const line = describeSecurityUpdates(updates)
   if (line) say(line)
-  const haproxy = updates.find(({ name }) => name === 'haproxy')
-  if (haproxy && (await hasOwnHaproxy(APT))) noteNewest(haproxy.candidate)
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CommandError } from './command.ts'
 import type { Environment } from './environment.ts'
 import { startUnits } from './start-units.ts'
-import { isSystemdThere, OWN_UNIT_DIR, readUnitSettings, SETTINGS_FILE, UNITS } from './systemd.ts'
+import { isSystemdThere, OWN_UNIT_DIR, readUnitSettings, SETTINGS_FILE, UNIT_FILES } from './systemd.ts'
 
 /**
  * Starts the units of the package, now and at each boot. The settings are those of the file alone: a person edits it.
@@ -21,7 +21,7 @@ export async function startPackage(environment: Environment, password: string | 
     throw new CommandError(
       `the package keeps its data in /var/lib/postern: remove POSTERN_DATA_DIR from ${SETTINGS_FILE}`,
     )
-  const hiding = UNITS.map((name) => join(OWN_UNIT_DIR, name)).filter((file) => existsSync(file))
+  const hiding = UNIT_FILES.map((name) => join(OWN_UNIT_DIR, name)).filter((file) => existsSync(file))
   if (hiding.length > 0)
     throw new CommandError(
       `${hiding.join(' and ')} of npm run install-service hide the units of the package: remove them first`,

@@ -8,6 +8,7 @@ import { consoleHere } from './banner.ts'
 import { CommandError } from './command.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { type Environment, ROOT } from './environment.ts'
+import { watchHaproxy } from './haproxy-watch.ts'
 import { type Installation, prepareInstallation } from './installation.ts'
 import { assertPortsFree } from './ports.ts'
 import type { Program } from './program.ts'
@@ -55,7 +56,7 @@ async function runPrograms(
   listeners: Listeners,
 ): Promise<void> {
   const view = await openProgramView(installation)
-  const programs: Program[] = []
+  const programs: Start['programs'] = []
   let isOver = false
   const over = until.then(() => {
     isOver = true
@@ -74,7 +75,7 @@ async function runPrograms(
 
 interface Start {
   /** Filled with what was started, so that it can be stopped at any moment. */
-  programs: Program[]
+  programs: { stop(): unknown }[]
   /** Where the console is on this machine. */
   console: string
   listeners: Listeners
@@ -94,7 +95,7 @@ async function startAll(
   const server = startServer(installation, view, warn, prepare)
   programs.push(server)
   const edge = obstacle === undefined ? startEdge(installation, warn) : undefined
-  if (edge) programs.push(edge)
+  if (edge) programs.push(edge, watchHaproxy(warn))
   const dataPlane = edge && isReady(edge)
   // A failed start is reported after the server's, and ends both.
   dataPlane?.catch(() => undefined)

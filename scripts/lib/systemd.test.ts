@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EDGE_SETTINGS, parseSettings } from '@postern/contract/settings'
 import { expect, test } from 'vitest'
-import { parseEnvironmentFile, renderEnvironmentFile, renderUnit, UNITS } from './systemd.ts'
+import { parseEnvironmentFile, renderEnvironmentFile, renderUnit, UNIT_FILES, UNITS } from './systemd.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const values = {
@@ -19,8 +19,8 @@ const template = (name: string) => readFileSync(join(ROOT, 'deploy/systemd', nam
 
 test('systemd accepts the units as they are written', () => {
   const dir = mkdtempSync(join(tmpdir(), 'units-'))
-  const files = UNITS.map((name) => join(dir, name))
-  for (const name of UNITS) writeFileSync(join(dir, name), renderUnit(template(name), values))
+  const files = UNIT_FILES.map((name) => join(dir, name))
+  for (const name of UNIT_FILES) writeFileSync(join(dir, name), renderUnit(template(name), values))
   const { status, stdout, stderr } = spawnSync(
     'systemd-analyze',
     ['verify', '--recursive-errors=no', ...files],
@@ -38,6 +38,7 @@ test('systemd accepts the units as they are written', () => {
 test.each([
   ['postern-server.service', 13],
   ['postern-edge.service', 32],
+  ['postern-haproxy.service', 32],
 ])('%s is as confined as it can be', (name, threshold) => {
   const dir = mkdtempSync(join(tmpdir(), 'units-'))
   const file = join(dir, name)

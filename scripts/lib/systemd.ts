@@ -6,7 +6,10 @@ import { parseEdgeReady } from './programs.ts'
 
 export const SERVER_UNIT = 'postern-server.service'
 const EDGE_UNIT = 'postern-edge.service'
+/** What is started at boot and looked at. */
 export const UNITS = [SERVER_UNIT, EDGE_UNIT] as const
+/** All that are installed; the edge's starts the timer. */
+export const UNIT_FILES = [...UNITS, 'postern-haproxy.service', 'postern-haproxy.timer'] as const
 
 /** Where units are that no package brought. They hide those of the same name that one did. */
 export const OWN_UNIT_DIR = '/etc/systemd/system'

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { UNITS } from '../lib/systemd.ts'
+import { UNIT_FILES } from '../lib/systemd.ts'
 import { type DebOptions, writeDeb } from './deb.ts'
 import { assertProcessor } from './runtimes.ts'
 import { renderPackageUnit } from './server-package.ts'
@@ -46,9 +46,9 @@ test('its files belong to root, with their modes, and bear the time of the sourc
 })
 
 test('systemd accepts the units of the package', () => {
-  const files = UNITS.map((name) => join(dir, name))
+  const files = UNIT_FILES.map((name) => join(dir, name))
   // This machine has no package: the programs are those of the shell.
-  for (const [index, name] of UNITS.entries())
+  for (const [index, name] of UNIT_FILES.entries())
     writeFileSync(files[index] ?? '', renderPackageUnit(name).replace(/^(Exec\w+=\+?)\S+/gm, '$1/bin/sh'))
   const verify = ['verify', '--recursive-errors=no', ...files]
   const { status, stdout, stderr } = spawnSync('systemd-analyze', verify, { encoding: 'utf8' })

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { installationPaths } from '@postern/contract/installation'
 import { parseSettings } from '@postern/contract/settings'
 import { ROOT } from '../lib/environment.ts'
-import { renderUnit, SETTINGS_FILE, UNITS } from '../lib/systemd.ts'
+import { renderUnit, SETTINGS_FILE, UNIT_FILES } from '../lib/systemd.ts'
 import { readTemplate, type Stage } from './deb.ts'
 
 /** Where the package has what is the root of the repository elsewhere. */
@@ -19,6 +19,7 @@ const PROGRAMS = [
   'apps/edge/dist/holder.mjs',
   'apps/agent/dist/postern.mjs',
   'scripts/dist/prepare.mjs',
+  'scripts/dist/haproxy.mjs',
   'scripts/dist/postern-server.mjs',
 ]
 const FOLDERS = ['apps/console/dist', 'apps/server/dist/docs']
@@ -46,7 +47,7 @@ export function fillServerPackage(stage: Stage, { version, node, nodeLicence, si
   )
   stage.put('usr/bin/postern-server', readTemplate('server', 'postern-server'), 0o755)
   stage.put(SETTINGS_FILE, readTemplate('server', 'environment'), 0o600)
-  for (const name of UNITS) stage.put(`usr/lib/systemd/system/${name}`, renderPackageUnit(name))
+  for (const name of UNIT_FILES) stage.put(`usr/lib/systemd/system/${name}`, renderPackageUnit(name))
   const licence = gzipSync(readFileSync(nodeLicence), { level: 9 })
   stage.put('usr/share/doc/postern-server/licenses-of-node.gz', licence)
 }

@@ -6,7 +6,7 @@ export const HAPROXY_PLACE = '/usr/lib/postern'
 export const HAPROXY_BIN = `${HAPROXY_PLACE}/bin`
 
 /** Holds the newest version that this machine can have, as whoever looked last found it. */
-export const HAPROXY_NEWEST = '/run/postern-haproxy-newest'
+export const HAPROXY_NEWEST = '/run/postern-haproxy/newest'
 
 /** The oldest release that understands our configuration, and the latest that it was tested with. */
 export const OLDEST_HAPROXY = '3.0'

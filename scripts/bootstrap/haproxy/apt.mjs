@@ -1,17 +1,13 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findDebianMirrors } from '../../../packages/host/src/debian-mirrors.mjs'
+import { DEBIAN_13_KEYS } from './debian-13-keys.mjs'
 
 /** Debian's releases that we know HAProxy of, and its version there. */
 export const SUITES = { trixie: '3.0', sid: '3.2', experimental: '3.4' }
 
-/**
- * Debian 13's keys from its package debian-archive-keyring, which Ubuntu lacks: of the archive, of security updates and
- * of the release. A test compares their fingerprints.
- */
-const KEYS = 'debian-13-keys.asc'
 /** For machines that name no mirror of Debian's, such as Ubuntu's. */
 const MIRRORS = { debian: 'http://deb.debian.org/debian', security: 'http://deb.debian.org/debian-security' }
 
@@ -34,7 +30,7 @@ export async function openApt(suite, cache) {
     makeFolder(join(cache, name))
   const put = (name, text) => writeReadable(join(cache, name), text)
   // apt reads them as a user of its own, to whom a clone may be closed.
-  const keys = put(KEYS, readFileSync(new URL(KEYS, import.meta.url)))
+  const keys = put('debian-13-keys.asc', DEBIAN_13_KEYS)
   const architecture = (await must('dpkg', ['--print-architecture'])).trim()
   const options = `[arch=${architecture} signed-by=${keys} target=Packages]`
   const sources = put('sources.list', renderSources(suite, options))
@@ -62,8 +58,7 @@ export async function openApt(suite, cache) {
 
 /** For everybody to read, whatever the caller's umask. */
 export function makeFolder(path) {
-  mkdirSync(path, { recursive: true })
-  chmodSync(path, 0o755)
+  if (mkdirSync(path, { recursive: true })) chmodSync(path, 0o755)
 }
 
 function writeReadable(path, content) {

@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { DEBIAN_13_KEYS } from './debian-13-keys.mjs'
 
 const home = mkdtempSync(join(tmpdir(), 'debian-keys-'))
 afterAll(() => rmSync(home, { recursive: true }))
 
 test('the keys are Debian 13’s, by their fingerprints', () => {
-  const file = join(import.meta.dirname, 'debian-13-keys.asc')
+  const file = join(home, 'keys.asc')
+  writeFileSync(file, DEBIAN_13_KEYS)
   const { stdout } = spawnSync('gpg', ['--homedir', home, '--show-keys', '--with-colons', file], {
     encoding: 'utf8',
   })

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import {
+  HAPROXY_BIN,
   HAPROXY_NEWEST,
   HAPROXY_PLACE,
   OLDEST_HAPROXY,
   parseHaproxyVersion,
 } from '../../../packages/host/src/haproxy-place.mjs'
+import { findSecurityUpdates } from '../security-updates.mjs'
 import { reasonIn, StepError, say } from '../step.mjs'
 import { currentFolder, installHaproxy, PACKAGED } from './install.mjs'
 
@@ -35,37 +37,58 @@ async function tryToRun(program, args, env) {
 }
 
 /**
- * Sees that the newest of Debian 13 is where the edge looks first, where the machine's own HAProxy is too old, and
- * nothing of ours where it is not. Once a day it asks for a newer one.
+ * Before a start: sees that there is a HAProxy which understands our configuration, and the newest one if that can be
+ * found out.
  * @throws StepError when there would be none
  */
 export async function provideHaproxy(env) {
-  if (await hasOwnHaproxy(env)) return removeOurs()
-  const before = existsSync(join(currentFolder(HAPROXY_PLACE), 'haproxy'))
-  if (!before) say(`Fetching HAProxy of Debian 13, as this machine has none from ${OLDEST_HAPROXY} on …`)
+  const isThere = existsSync(join(currentFolder(HAPROXY_PLACE), 'haproxy'))
+  if (!isThere && !(await hasOwnHaproxy(env)))
+    say(`Fetching HAProxy of Debian 13, as this machine has none from ${OLDEST_HAPROXY} on …`)
   try {
-    const { version, isNew } = await installHaproxy(HAPROXY_PLACE, CACHE)
-    if (before && isNew) say(`HAProxy ${version} has come; it takes over without a cut.`)
-    noteNewest(version)
+    const fetched = await keepHaproxyNew(env)
+    if (isThere && fetched) say(`HAProxy ${fetched} has come, and takes over without a cut.`)
   } catch (error) {
-    const reason = reasonIn(error.stderr || error.message)
-    if (before) return say(`Postern could not ask for a newer HAProxy: ${reason}`)
-    throw new StepError(
-      `HAProxy of Debian 13 could not be fetched: ${reason}. Install HAProxy ${OLDEST_HAPROXY} or later yourself, then try again`,
-    )
+    if (!isThere) throw error
+    say(error.message)
   }
 }
 
-/** What a package of ours brought goes with that package. */
+/**
+ * Where the machine's own HAProxy is too old, sees that the newest of Debian 13 is where the edge looks first; it asks
+ * once a day. Where the machine has one, nothing of ours stays. The edge is told which version can be had.
+ * @returns the version that has just been fetched
+ * @throws StepError
+ */
+export async function keepHaproxyNew(env) {
+  if (await hasOwnHaproxy(env)) {
+    removeOurs()
+    const waiting = (await findSecurityUpdates(env)).find(({ name }) => name === 'haproxy')
+    if (waiting) noteNewest(waiting.candidate)
+    return undefined
+  }
+  const { version, isNew } = await installHaproxy(HAPROXY_PLACE, CACHE).catch((error) => {
+    const reason = reasonIn(error.stderr || error.message)
+    throw new StepError(
+      `HAProxy of Debian 13 could not be fetched: ${reason}. It is tried again; or install HAProxy ${OLDEST_HAPROXY} or later yourself`,
+    )
+  })
+  noteNewest(version)
+  return isNew ? version : undefined
+}
+
+/** What a package of ours brought goes with that package, but does not run any more. */
 function removeOurs() {
-  if (existsSync(join(HAPROXY_PLACE, 'haproxy', PACKAGED))) return
-  for (const path of ['bin/haproxy', 'haproxy'])
-    rmSync(join(HAPROXY_PLACE, path), { recursive: true, force: true })
-  rmSync(CACHE, { recursive: true, force: true })
+  const folders = join(HAPROXY_PLACE, 'haproxy')
+  rmSync(join(HAPROXY_BIN, 'haproxy'), { force: true })
+  if (!existsSync(folders)) return
+  for (const name of readdirSync(folders).filter((each) => each !== PACKAGED))
+    rmSync(join(folders, name), { recursive: true, force: true })
 }
 
 /** Has the edge say that an update waits, for as long as an older one runs. */
-export function noteNewest(version) {
+function noteNewest(version) {
+  mkdirSync(dirname(HAPROXY_NEWEST), { recursive: true, mode: 0o755 })
   writeFileSync(`${HAPROXY_NEWEST}.next`, `${version}\n`)
   renameSync(`${HAPROXY_NEWEST}.next`, HAPROXY_NEWEST)
 }

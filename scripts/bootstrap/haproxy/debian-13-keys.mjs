@@ -1,4 +1,8 @@
------BEGIN PGP PUBLIC KEY BLOCK-----
+/**
+ * Debian 13's keys from its package debian-archive-keyring, which Ubuntu lacks: of the archive, of security updates and
+ * of the release. `keys.test.ts` compares their fingerprints.
+ */
+export const DEBIAN_13_KEYS = `-----BEGIN PGP PUBLIC KEY BLOCK-----
 
 mQINBGfpPhUBEACnIlNQO4hEcoTe6/fkasYBgsIYoZvKfOemGKVAO+v+wQJ8X8DM
 4ffT3QrmO291LPwsmR+sGfMStf9Zbuv/reWsY8NCOTDt98RFQWG5OZw0g1TOdheM
@@ -252,3 +256,4 @@ OzKVF5yxwIU/y7CeyaHZyqEBAPJrqxKnXAtKT7AAOhpnr/5c9DFlMn3uWOgzAerd
 ehUL
 =cCGD
 -----END PGP PUBLIC KEY BLOCK-----
+`
