@@ -10,9 +10,15 @@ import { untilEntered } from './lib/program-view.ts'
 type Suite = keyof typeof SUITES
 
 const HOUR = 3_600_000
-/** What speaks to HAProxy itself: its driver and what strangers send to it. */
+/** What speaks to HAProxy itself: its driver, what depends on how it hands over, and what strangers send to it. */
+const NET = [
+  'apps/edge/src/drivers/haproxy',
+  'tests/net/reconcile',
+  'tests/net/certificates',
+  'tests/net/sign-in',
+]
 const SELECTIONS = [
-  ['--project', 'net', 'apps/edge/src/drivers/haproxy'],
+  ['--project', 'net', ...NET],
   ['--project', 'attacks'],
 ]
 
@@ -44,7 +50,7 @@ async function testSuite(suite: Suite): Promise<boolean> {
     const own = (await must('sh', ['-c', 'command -v haproxy'])).trim()
     await must('mount', ['--namespace', namespace, '--bind', join(place, 'bin/haproxy'), own])
     const enter = ['nsenter', `--mount=${namespace}`, `--wd=${ROOT}`]
-    await show([...enter, 'haproxy', '-v'], 10_000)
+    await show([...enter, own, '-v'], 10_000)
     let passed = true
     for (const selection of SELECTIONS) {
       const argv = [...enter, join(ROOT, 'node_modules/.bin/vitest'), 'run', ...selection]

@@ -1,5 +1,5 @@
 # A gateway: the agent, and the tools of the tunnel. gateway.compose.yaml says how it runs.
-FROM node:26-bookworm-slim AS build
+FROM node:26-trixie-slim AS build
 WORKDIR /build
 COPY . .
 # `npmrc` is for those who reach npm by a way of their own; it stays in no layer.
@@ -7,7 +7,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npm ci --no-audit --no-fund --loglevel=error
 RUN node_modules/.bin/node apps/agent/build.ts
 
-FROM debian:bookworm-slim
+FROM debian:trixie-slim
 # Docker gives a process that is not root no rights. `with-net-admin` is a setpriv that may hand on NET_ADMIN, and only to
 # the agent's own user: 0044.
 RUN groupadd --system --gid 7401 postern \

@@ -17,11 +17,11 @@ import { must } from '../exec.ts'
 import { buildah, ROOT, STORE, tryBuildah } from './store.ts'
 
 /** What Dockerfiles start from. No registry is asked: each is made here, from this machine's own package sources. */
-export const DEBIAN = 'docker.io/library/debian:bookworm-slim'
+export const DEBIAN = 'docker.io/library/debian:trixie-slim'
 /** Debian with Node and npm in /usr/local; ours has the repository's Node and this machine's npm. */
-export const NODE = 'docker.io/library/node:26-bookworm-slim'
+export const NODE = 'docker.io/library/node:26-trixie-slim'
 
-const SUITE = 'bookworm'
+const SUITE = 'trixie'
 /** Beyond the smallest Debian. */
 const PACKAGES = ['libatomic1']
 
