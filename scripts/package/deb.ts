@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   lutimesSync,
   mkdirSync,
   mkdtempSync,
@@ -29,22 +30,23 @@ export interface Stage {
 
 export interface DebOptions {
   /** A folder of deploy/debian: control, scripts, conffiles and what else belongs to this package alone. */
-  name: 'server' | 'agent'
+  name: 'server' | 'agent' | 'haproxy'
   version: string
   /** Seconds since 1970 that all files bear, so that the same sources give the same package. */
   epoch: number
   /** What dpkg-deb shall compress with; xz is the smallest, and takes a minute. */
   compression: 'xz' | 'none'
-  fill(stage: Stage): void
+  fill(stage: Stage): void | Promise<void>
 }
 
+/** Where a package has them. */
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
 /** Writes a Debian package into a directory. @returns its file */
 export async function writeDeb(target: string, options: DebOptions): Promise<string> {
   const stage = createStage()
   try {
-    options.fill(stage)
+    await options.fill(stage)
     writeDocuments(stage, options)
     writeControl(stage, options)
     setTimes(stage.dir, options.epoch)
@@ -109,7 +111,8 @@ export function readTemplate(
 function writeDocuments(stage: Stage, { name, version, epoch }: DebOptions): void {
   const doc = `usr/share/doc/postern-${name}`
   stage.put(`${doc}/copyright`, readTemplate(name, 'copyright'))
-  stage.put(`${doc}/licenses-of-npm-packages.gz`, gzipSync(readLicences(), { level: 9 }))
+  if (name !== 'haproxy')
+    stage.put(`${doc}/licenses-of-npm-packages.gz`, gzipSync(readLicences(), { level: 9 }))
   stage.put(`usr/share/lintian/overrides/postern-${name}`, readTemplate(name, 'lintian-overrides'))
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
   const text = `postern-${name} (${version}) stable; urgency=medium\n\n  * Version ${version}.\n\n -- ${MAINTAINER}  ${date}\n`
@@ -125,8 +128,9 @@ function writeControl(stage: Stage, { name, version }: DebOptions): void {
   stage.put('DEBIAN/md5sums', sums.join(''))
   const values = { VERSION: version, SIZE: String(size), MAINTAINER }
   stage.put('DEBIAN/control', readTemplate(name, 'control', values))
-  for (const script of SCRIPTS) stage.put(`DEBIAN/${script}`, readTemplate(name, script), 0o755)
-  if (name === 'server') stage.put('DEBIAN/conffiles', readTemplate(name, 'conffiles'))
+  const has = (file: string) => existsSync(join(ROOT, 'deploy/debian', name, file))
+  for (const script of SCRIPTS.filter(has)) stage.put(`DEBIAN/${script}`, readTemplate(name, script), 0o755)
+  if (has('conffiles')) stage.put('DEBIAN/conffiles', readTemplate(name, 'conffiles'))
 }
 
 const md5 = (file: string) => createHash('md5').update(readFileSync(file)).digest('hex')

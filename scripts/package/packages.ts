@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Environment } from '../lib/environment.ts'
 import { fillAgentPackage } from './agent-package.ts'
 import { type DebOptions, writeDeb } from './deb.ts'
+import { fillHaproxyPackage } from './haproxy-package.ts'
 import { copyOwnNode, fetchRuntime } from './runtimes.ts'
 import { fillServerPackage } from './server-package.ts'
 import { compressForHosts, writeSingleFile } from './single-file.ts'
@@ -33,6 +34,7 @@ export async function makePackages(target: string, { environment, ...own }: Opti
       fill: (stage) => fillServerPackage(stage, parts),
     }),
     await writeDeb(target, { ...own, name: 'agent', fill: fillAgentPackage }),
+    await writeDeb(target, { ...own, name: 'haproxy', fill: fillHaproxyPackage }),
   ]
   rmSync(node)
   return [...debs, ...Object.values(singles), ...served.flat()]

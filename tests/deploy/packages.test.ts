@@ -31,7 +31,7 @@ let lab: Lab
 let dir: string
 let server: BootedMachine
 let site: BootedMachine
-let files: { server: string; agent: string; olderServer: string; olderAgent: string }
+let files: Record<'server' | 'agent' | 'haproxy' | 'olderServer' | 'olderAgent', string>
 let password: string
 let api: Api
 let node: CreatedNode
@@ -41,9 +41,9 @@ beforeAll(async () => {
   const environment = process.env
   const made = await makePackages(work, { version: VERSION, epoch: 1.7e9, compression: 'none', environment })
   const debs = made.filter((file) => file.endsWith('.deb'))
-  const older = await Promise.all(debs.map((file) => repack(file, join(work, 'older'))))
-  const [serverFile = '', agentFile = '', olderServer = '', olderAgent = ''] = [...debs, ...older]
-  files = { server: serverFile, agent: agentFile, olderServer, olderAgent }
+  const [serverFile = '', agentFile = '', haproxy = ''] = debs
+  const [olderServer, olderAgent] = [await repackHere(serverFile), await repackHere(agentFile)]
+  files = { server: serverFile, agent: agentFile, haproxy, olderServer, olderAgent }
   lab = await startLab()
   dir = mkdtempSync(join(tmpdir(), 'pt-packages-'))
   ;[server, site] = await Promise.all([bootMachine(lab.server), bootMachine(lab.site)])
@@ -56,6 +56,8 @@ afterAll(async () => {
   await lab?.close()
   for (const path of [dir, join(ROOT, WORK)]) rmSync(path, { recursive: true, force: true })
 })
+
+const repackHere = (file: string) => repack(file, join(ROOT, WORK, 'older'))
 
 /** The same package as the version before, by Debian's own tools. @returns its file */
 async function repack(file: string, target: string): Promise<string> {
@@ -128,7 +130,9 @@ test('lintian finds no error in the packages', async () => {
   // Only here, where it would take a minute, they are not compressed.
   const quick = 'uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball'
   const lintian = ['lintian', '--allow-root', '--fail-on', 'error', '--suppress-tags', quick]
-  const { code, stdout } = await run([...lintian, files.server, files.agent], { timeoutMs: 300_000 })
+  const { code, stdout } = await run([...lintian, files.server, files.agent, files.haproxy], {
+    timeoutMs: 300_000,
+  })
   expect({ code, errors: stdout.match(/^E: .*$/gm) ?? [] }).toEqual({ code: 0, errors: [] })
 })
 
@@ -150,7 +154,10 @@ test('no package that only development needs is part of the programs, and none c
 
 test('installing the server makes its users and starts nothing, and it says what starts it', async () => {
   for (const name of ['postern-proxy', 'postern']) await server.run('userdel', name)
-  expect(await apt(server, 'install', files.olderServer)).toContain('Start it: sudo postern-server start')
+  // What npm start has put there for this machine's own tests.
+  await server.must('rm', '-rf', '/usr/lib/postern')
+  const said = await apt(server, 'install', files.olderServer, files.haproxy)
+  expect(said).toContain('Start it: sudo postern-server start')
   expect((await server.run('systemctl', 'is-active', ...UNITS)).stdout).toBe('inactive\ninactive\n')
   expect(await server.must('getent', 'passwd', 'postern')).toMatch(/:\/nonexistent:\/usr\/sbin\/nologin$/m)
   expect(
@@ -182,7 +189,8 @@ test('installing the server makes its users and starts nothing, and it says what
 test('postern-server start brings the console up, and shows the initial password on the screen only', async () => {
   const said = await server.must('postern-server', 'start')
   expect(said).toContain(`https://${lab.server.address}/`)
-  expect(said).toMatch(/^ +Data plane +HAProxy \S+, wireguard-go, nftables$/m)
+  expect(said).toMatch(/^ +Data plane +HAProxy 3\.\S+, wireguard-go, nftables$/m)
+  expect(await server.must('systemctl', 'is-active', 'postern-haproxy.timer')).toBe('active\n')
   password = /Password +(\S+)/.exec(said)?.[1] ?? ''
   api = await signIn(server.pathOf(paths.serverSocket), 'admin', password)
   await untilApplied()
@@ -216,7 +224,7 @@ test('an upgrade of both touches no traffic, and keeps the settings', async () =
   const before = [await listTraffic(server), await listTraffic(site)]
   const agent = await site.must('systemctl', 'show', '-P', 'MainPID', 'postern-agent')
   const seen = await whileVisiting(async () => {
-    await apt(server, 'install', files.server)
+    await apt(server, 'install', files.server, files.haproxy)
     await apt(site, 'install', files.agent)
     await untilApplied()
   })
@@ -293,6 +301,7 @@ test('removing the server ends its traffic and keeps its data, for another insta
   expect((await server.run('ip', 'link', 'show', 'postern0')).code).toBe(1)
   expect((await server.run('systemctl', 'cat', ...UNITS)).code).toBe(1)
   expect((await server.run('pgrep', '-u', 'postern,postern-proxy')).code).toBe(1)
+  expect((await server.run('systemctl', 'is-active', 'postern-haproxy.timer')).stdout).toBe('inactive\n')
   expect(await server.must('ls', '/var/lib/postern/server')).toContain('postern.db')
   await apt(server, 'install', files.server)
   expect(await server.must('postern-server', 'start')).not.toContain('Password')
@@ -304,7 +313,7 @@ test('removing the server ends its traffic and keeps its data, for another insta
 })
 
 test('purging the server leaves nothing but its two locked users', async () => {
-  await apt(server, 'purge', 'postern-server')
+  await apt(server, 'purge', 'postern-server', 'postern-haproxy')
   expect(await listOurs(server)).toEqual([])
   expect(await listTraffic(server)).toBe('')
   expect(await server.must('nft', 'list', 'tables')).toBe('')

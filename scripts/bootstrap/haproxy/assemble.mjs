@@ -1,15 +1,22 @@
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder, must } from './apt.mjs'
+
+/** The folder that Debian's package postern-haproxy brings begins so; it is not ours to remove. */
+export const PACKAGED = 'package'
 
 /** What is taken from the release: HAProxy, and the program that tells it where its libraries are. */
 export const PACKAGES = ['haproxy', 'patchelf']
@@ -31,6 +38,9 @@ export async function assembleHaproxy(archives, { folder, place, work }) {
     const release = await unpack(archives, work)
     await copyFiles(release, folder)
     await setLoader(release, folder, place)
+    // At its place it runs by itself.
+    const loader = join(folder, 'lib', basename(release.loader))
+    await must(loader, ['--library-path', join(folder, 'lib'), join(folder, 'haproxy'), '-v'])
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -80,15 +90,28 @@ async function copyFiles({ work, find, argv }, folder) {
   const strays = libraries.filter((file) => !file.startsWith(`${work}/`))
   if (strays.length > 0) throw new Error(`the packages do not bring ${strays.join(', ')}`)
   for (const name of ['', 'lib']) makeFolder(join(folder, name))
-  copyProgram(program, join(folder, 'haproxy'))
-  for (const file of libraries) copyProgram(file, join(folder, 'lib', basename(file)))
+  copyFile(program, join(folder, 'haproxy'))
+  for (const file of libraries) copyFile(file, join(folder, 'lib', basename(file)))
   const names = [program, ...libraries].map((file) => file.slice(work.length + 1).split('/')[0])
-  writeFileSync(join(folder, MANIFEST), [...new Set(names)].map((name) => `${name}\n`).join(''))
+  const packages = [...new Set(names)]
+  writeFileSync(join(folder, MANIFEST), packages.map((name) => `${name}\n`).join(''))
+  makeFolder(join(folder, 'copyright'))
+  for (const file of packages) copyCopyright(join(work, file), find, folder)
 }
 
-function copyProgram(from, to) {
+/** Some packages only name another one that has theirs. */
+function copyCopyright(root, find, folder) {
+  const name = basename(root).split('_')[0]
+  const documents = join(root, 'usr/share/doc', name)
+  const own = lstatSync(documents).isSymbolicLink() ? readlinkSync(documents) : name
+  const from = find(join('usr/share/doc', own, 'copyright'))
+  copyFile(from, join(folder, 'copyright', name))
+}
+
+/** With Debian's modes, whatever the umask. */
+function copyFile(from, to) {
   copyFileSync(from, to)
-  chmodSync(to, 0o755)
+  chmodSync(to, statSync(from).mode & 0o755)
 }
 
 async function setLoader({ loader, find, argv }, folder, place) {
@@ -103,6 +126,14 @@ async function setLoader({ loader, find, argv }, folder, place) {
 export function readManifest(folder) {
   const file = join(folder, MANIFEST)
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+}
+
+/** Tells one set of packages from another: libraries have updates too, so HAProxy's version alone does not. */
+export function digestOf(names) {
+  return createHash('sha256')
+    .update([...names].sort().join('\n'))
+    .digest('hex')
+    .slice(0, 8)
 }
 
 /** The version of one of them, as `haproxy_3.0.11-1+deb13u5_amd64.deb` says it; %3a stands for a colon. */

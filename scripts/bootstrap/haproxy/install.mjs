@@ -1,11 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder, must, openApt } from './apt.mjs'
-import { assembleHaproxy, PACKAGES, readManifest, versionIn } from './assemble.mjs'
-
-/** The folder that Debian's package postern-haproxy brings; it is not ours to remove. */
-export const PACKAGED = 'package'
+import { assembleHaproxy, digestOf, PACKAGED, PACKAGES, readManifest, versionIn } from './assemble.mjs'
 
 const DAY = 24 * 3600 * 1000
 
@@ -34,12 +30,7 @@ export async function installHaproxy(place, cache, suite = 'trixie') {
 async function install(apt, { place, cache, newest }) {
   const folders = join(place, 'haproxy')
   for (const folder of [place, folders, join(place, 'bin')]) makeFolder(folder)
-  // Libraries have updates too, so the version alone is no name.
-  const digest = createHash('sha256')
-    .update([...newest].sort().join('\n'))
-    .digest('hex')
-    .slice(0, 8)
-  const target = join(folders, `${versionIn(newest)}-${digest}`)
+  const target = join(folders, `${versionIn(newest)}-${digestOf(newest)}`)
   const next = join(folders, 'next')
   rmSync(next, { recursive: true, force: true })
   try {
@@ -78,6 +69,6 @@ function linkTo(place, target) {
 function removeOthers(place, current) {
   for (const name of readdirSync(join(place, 'haproxy'))) {
     const folder = join(place, 'haproxy', name)
-    if (folder !== current && name !== PACKAGED) rmSync(folder, { recursive: true })
+    if (folder !== current && !name.startsWith(PACKAGED)) rmSync(folder, { recursive: true })
   }
 }

@@ -11,7 +11,8 @@ import {
 } from '../../../packages/host/src/haproxy-place.mjs'
 import { findSecurityUpdates } from '../security-updates.mjs'
 import { reasonIn, StepError, say } from '../step.mjs'
-import { currentFolder, installHaproxy, PACKAGED } from './install.mjs'
+import { PACKAGED } from './assemble.mjs'
+import { currentFolder, installHaproxy } from './install.mjs'
 
 const CACHE = '/var/cache/postern-haproxy'
 
@@ -82,7 +83,7 @@ function removeOurs() {
   const folders = join(HAPROXY_PLACE, 'haproxy')
   rmSync(join(HAPROXY_BIN, 'haproxy'), { force: true })
   if (!existsSync(folders)) return
-  for (const name of readdirSync(folders).filter((each) => each !== PACKAGED))
+  for (const name of readdirSync(folders).filter((each) => !each.startsWith(PACKAGED)))
     rmSync(join(folders, name), { recursive: true, force: true })
 }
 
