@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
@@ -50,12 +52,34 @@ test('a library with an update brings a new folder, and the old one goes', async
   expect(await must([program, '-v'])).toMatch(/^HAProxy version 3\.0\./)
 })
 
-test('where Debian’s signature is missing nothing changes', async () => {
+test('what Debian did not sign is refused, and nothing changes', async () => {
   const link = readlinkSync(program)
-  writeFileSync(join(place, 'haproxy', folders()[0] ?? '', 'packages'), 'haproxy_3.0.1_amd64.deb\n')
-  rmSync(cache, { recursive: true })
-  // Debian 13's keys did not sign sid of an earlier time, nor a stranger's archive.
-  await expect(installHaproxy(place, cache, 'no-such-suite')).rejects.toThrow()
+  const mirror = `file://${await makeArchive(join(place, 'mirror'))}`
+  const other = join(place, 'other')
+  const asked = installHaproxy(other, join(other, 'cache'), 'trixie', { debian: mirror, security: mirror })
+  await expect(asked).rejects.toThrow(/NO_PUBKEY|Missing key|signature/i)
+  expect(existsSync(join(other, 'bin/haproxy'))).toBe(false)
+  forgetAsking()
+  await expect(installHaproxy(place, cache, 'no-such-release')).rejects.toThrow()
   expect(readlinkSync(program)).toBe(link)
-  expect(existsSync(program)).toBe(true)
+  expect(folders()).toHaveLength(1)
 })
+
+/** An archive whose lists a stranger has signed. @returns its folder */
+async function makeArchive(folder: string): Promise<string> {
+  const home = join(folder, 'gnupg')
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  const gpg = (...args: string[]) => must(['gpg', '--homedir', home, '--batch', '--passphrase', '', ...args])
+  await gpg('--quick-generate-key', 'stranger@example.com', 'default', 'sign')
+  for (const suite of ['trixie', 'trixie-security']) {
+    const dist = join(folder, 'dists', suite)
+    const packages = 'main/binary-amd64/Packages'
+    mkdirSync(join(dist, 'main/binary-amd64'), { recursive: true })
+    writeFileSync(join(dist, packages), '')
+    const sum = createHash('sha256').update('').digest('hex')
+    const release = `Suite: ${suite}\nCodename: ${suite}\nArchitectures: amd64\nComponents: main\nDate: ${new Date().toUTCString()}\nSHA256:\n ${sum} 0 ${packages}\n`
+    writeFileSync(join(dist, 'Release'), release)
+    await gpg('--output', join(dist, 'InRelease'), '--clearsign', join(dist, 'Release'))
+  }
+  return folder
+}

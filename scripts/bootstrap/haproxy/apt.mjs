@@ -13,6 +13,9 @@ const MIRRORS = { debian: 'http://deb.debian.org/debian', security: 'http://deb.
 
 const MINUTE = 60_000
 
+/** @returns {{ debian: string, security?: string }} */
+export const findMirrors = () => findDebianMirrors() ?? MIRRORS
+
 /** Runs a program that must succeed, in English. @returns what it printed */
 export async function must(program, args, timeout = MINUTE) {
   const env = { ...process.env, LC_ALL: 'C' }
@@ -25,7 +28,7 @@ export async function must(program, args, timeout = MINUTE) {
  * status that are nobody else's. It installs nothing on this machine.
  * @param cache a folder for its lists, 10 MB
  */
-export async function openApt(suite, cache) {
+export async function openApt(suite, cache, mirrors = findMirrors()) {
   for (const name of ['', 'lists', 'lists/partial', 'archives', 'archives/partial'])
     makeFolder(join(cache, name))
   const put = (name, text) => writeReadable(join(cache, name), text)
@@ -33,7 +36,7 @@ export async function openApt(suite, cache) {
   const keys = put('debian-13-keys.asc', DEBIAN_13_KEYS)
   const architecture = (await must('dpkg', ['--print-architecture'])).trim()
   const options = `[arch=${architecture} signed-by=${keys} target=Packages]`
-  const sources = put('sources.list', renderSources(suite, options))
+  const sources = put('sources.list', renderSources(suite, options, mirrors))
   put('status', '')
   const settings = put('apt.conf', renderSettings(cache, sources))
   const target = suite === 'experimental' ? ['-t', suite] : []
@@ -72,8 +75,7 @@ function emptyFolder(folder) {
   for (const name of readdirSync(folder)) if (name.endsWith('.deb')) rmSync(join(folder, name))
 }
 
-function renderSources(suite, options) {
-  const { debian, security = MIRRORS.security } = findDebianMirrors() ?? MIRRORS
+function renderSources(suite, options, { debian, security = MIRRORS.security }) {
   const suites = suite === 'experimental' ? ['sid', suite] : [suite]
   const lines = suites.map((name) => `deb ${options} ${debian} ${name} main\n`)
   if (suite === 'trixie') lines.push(`deb ${options} ${security} trixie-security main\n`)

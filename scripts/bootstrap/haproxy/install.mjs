@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolder, must, openApt } from './apt.mjs'
+import { findMirrors, makeFolder, must, openApt } from './apt.mjs'
 import { assembleHaproxy, digestOf, PACKAGED, PACKAGES, readManifest, versionIn } from './assemble.mjs'
 
 const DAY = 24 * 3600 * 1000
@@ -12,13 +12,13 @@ const DAY = 24 * 3600 * 1000
  * @param cache a folder for apt's lists
  * @returns the version that is there, and whether it has just come
  */
-export async function installHaproxy(place, cache, suite = 'trixie') {
+export async function installHaproxy(place, cache, suite = 'trixie', mirrors = findMirrors()) {
   const current = readManifest(currentFolder(place))
   const stamp = join(cache, 'asked')
   const asked = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (current.length > 0 && Math.abs(Date.now() - asked) < DAY)
     return { version: versionIn(current), isNew: false }
-  const apt = await openApt(suite, cache)
+  const apt = await openApt(suite, cache, mirrors)
   await apt.update()
   const newest = await apt.list(PACKAGES)
   const isNew = current.length === 0 || !current.every((name) => newest.includes(name))

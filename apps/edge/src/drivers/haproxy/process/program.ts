@@ -28,7 +28,10 @@ export function createProgram(exec: Exec, warn: (message: string) => void): Hapr
       if (!found)
         throw new PartFailedError(`HAProxy does not start: ${(stderr || stdout).trim().slice(0, 300)}`)
       const { version, isTooOld, isUntested } = found
-      if (isTooOld) throw new PartFailedError(`HAProxy ${shortOf(version)} is too old: ${WHAT_TO_DO}`)
+      if (isTooOld)
+        throw new PartFailedError(
+          `HAProxy ${shortOf(version)} is too old: Postern needs ${OLDEST_HAPROXY} or later. npm start brings it to Debian 12 and Ubuntu 24.04, and so does the package postern-haproxy`,
+        )
       if (isUntested && told !== version)
         warn(`Postern was not tested with HAProxy ${shortOf(version)}, only up to ${LATEST_HAPROXY}`)
       told = version
@@ -36,8 +39,6 @@ export function createProgram(exec: Exec, warn: (message: string) => void): Hapr
     },
   }
 }
-
-const WHAT_TO_DO = `Postern needs ${OLDEST_HAPROXY} or later. npm start brings it to Debian 12 and Ubuntu 24.04, and so does the package postern-haproxy`
 
 /** Ours is also another when one of its libraries is, and its folder then has another name. */
 function findFolder(): string {
