@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -27,7 +28,7 @@ const PACKAGES = ['libatomic1']
 
 /** Makes both images, unless this month's are there. @returns Debian's name */
 export async function baseImage(): Promise<string> {
-  const key = keyOf()
+  const key = keyOf([SUITE, PACKAGES, process.version])
   const { stdout } = await tryBuildah(
     'inspect',
     '--type',
@@ -48,28 +49,44 @@ export async function baseImage(): Promise<string> {
 }
 
 /** Security updates come in with a new month. */
-function keyOf(): string {
+function keyOf(what: readonly unknown[]): string {
   const month = new Date().toISOString().slice(0, 7)
   return createHash('sha256')
-    .update(JSON.stringify([SUITE, PACKAGES, month, process.version]))
+    .update(JSON.stringify([...what, month]))
     .digest('hex')
     .slice(0, 16)
 }
 
 async function makeDebian(context: string, key: string): Promise<void> {
-  const archive = `${STORE}/debian-${key}.tar`
-  if (!existsSync(archive)) await bootstrapDebian(archive, context)
-  cpSync(archive, `${context}/debian.tar`)
+  cpSync(await debianArchive(SUITE, PACKAGES), `${context}/debian.tar`)
   writeFileSync(`${context}/Debian`, `FROM scratch\nADD debian.tar /\nLABEL made="${key}"\nCMD ["bash"]\n`)
   await build(context, 'Debian', DEBIAN)
 }
 
-async function bootstrapDebian(archive: string, context: string): Promise<void> {
+/** The smallest system of a Debian release, made once a month by debootstrap. @returns a tar file */
+export async function debianArchive(suite: string, packages: readonly string[]): Promise<string> {
+  const archive = `${STORE}/debian-${suite}-${keyOf([suite, packages])}.tar`
+  if (existsSync(archive)) return archive
   mkdirSync(STORE, { recursive: true })
+  const context = mkdtempSync(join(tmpdir(), 'pt-debian-'))
+  try {
+    await bootstrapDebian(suite, packages, { archive: `${archive}.next`, context })
+    renameSync(`${archive}.next`, archive)
+    return archive
+  } finally {
+    rmSync(context, { recursive: true, force: true })
+  }
+}
+
+async function bootstrapDebian(
+  suite: string,
+  packages: readonly string[],
+  { archive, context }: { archive: string; context: string },
+): Promise<void> {
   const root = `${context}/root`
-  const sources = readSources()
-  const include = `--include=${PACKAGES.join(',')}`
-  await must(['debootstrap', '--variant=minbase', include, SUITE, root, sources.debian], {
+  const sources = readSources(suite)
+  const include = `--include=${packages.join(',')}`
+  await must(['debootstrap', '--variant=minbase', include, suite, root, sources.debian], {
     timeoutMs: 600_000,
   })
   writeFileSync(`${root}/etc/apt/sources.list`, sources.list)
@@ -81,13 +98,13 @@ async function bootstrapDebian(archive: string, context: string): Promise<void> 
 }
 
 /** Where this machine takes its packages from. */
-function readSources(): { debian: string; list: string } {
+function readSources(suite: string): { debian: string; list: string } {
   const mirrors = findDebianMirrors()
   if (!mirrors)
     throw new Error('this machine names no Debian mirror in /etc/apt: a base image cannot be made')
   const { debian, security } = mirrors
-  const lines = [`deb ${debian} ${SUITE} main`, `deb ${debian} ${SUITE}-updates main`]
-  if (security) lines.push(`deb ${security} ${SUITE}-security main`)
+  const lines = [`deb ${debian} ${suite} main`, `deb ${debian} ${suite}-updates main`]
+  if (security) lines.push(`deb ${security} ${suite}-security main`)
   return { debian, list: `${lines.join('\n')}\n` }
 }
 

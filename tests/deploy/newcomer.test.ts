@@ -1,0 +1,167 @@
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '@postern/contract/config'
+import { installationPaths } from '@postern/contract/installation'
+import { type Api, signIn } from '@postern/testkit/api'
+import type { Running } from '@postern/testkit/exec'
+import { type FreshMachine, type FreshRoot, makeFreshRoot } from '@postern/testkit/lab/fresh-machine'
+import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startEcho } from '@postern/testkit/lab/upstreams'
+import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyOwnNode } from '../../scripts/package/runtimes.ts'
+import { writeSingleFile } from '../../scripts/package/single-file.ts'
+
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+const CLONE = '/opt/postern'
+const OWN_HAPROXY = '/usr/lib/postern/bin/haproxy'
+const SERVICE = 'https://service.example.com/'
+const paths = installationPaths('/var/lib/postern')
+
+/** What Node.js from nodejs.org is linked with. */
+const PACKAGES = ['libatomic1']
+
+/** A line of the README for a person to type, found by how it begins. */
+function typedLine(beginning: string): string {
+  const line = README.split('\n').find((each) => each.trim().startsWith(beginning))
+  if (line === undefined) throw new Error(`the README has no line that begins with ${beginning}`)
+  return line.trim()
+}
+
+describe.each([
+  { release: 'trixie', other: 'bookworm', hasOwnHaproxy: true, isSingleFile: false },
+  { release: 'bookworm', other: 'trixie', hasOwnHaproxy: false, isSingleFile: true },
+])('an empty $release and a node on an empty $other', ({ release, other, hasOwnHaproxy, isSingleFile }) => {
+  let dir: string
+  let lab: Lab
+  let roots: { server: FreshRoot; site: FreshRoot }
+  let server: FreshMachine
+  let site: FreshMachine
+  let starter: Running
+  let api: Api
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'pt-newcomer-'))
+    const [one, two] = [await makeFreshRoot(release, PACKAGES), await makeFreshRoot(other, PACKAGES)]
+    roots = { server: one, site: two }
+    await roots.server.addNode()
+    await roots.server.addClone()
+    lab = await startLab()
+    await startEcho(lab.site, dir, 8080)
+  })
+
+  afterAll(async () => {
+    await server?.close()
+    await site?.close()
+    await lab?.close()
+    for (const root of Object.values(roots ?? {})) root.remove()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const npm = (machine: FreshMachine, ...args: string[]) => machine.run('npm', '--prefix', CLONE, ...args)
+  const statusOf = async (url: string) => (await visit(lab.visitor, url)).status
+
+  async function start(): Promise<string> {
+    const setting = `POSTERN_PUBLIC_HOST=${lab.server.address}`
+    starter = server.start('env', setting, 'npm', '--prefix', CLONE, 'start')
+    const isDone = () => !starter.isRunning() || starter.output().includes('Ctrl-C')
+    await until('the start to be complete', isDone, { timeoutMs: 120_000 })
+    return starter.output()
+  }
+
+  async function pressCtrlC(): Promise<void> {
+    await server.must('sh', '-c', `kill -INT "$(head -n 1 ${paths.starterPid} | tr -dc 0-9)"`)
+    await starter.exited
+  }
+
+  /** What runs there, by the names of the programs. */
+  const listPrograms = async (machine: FreshMachine) =>
+    (await machine.must('sh', '-c', 'cat /proc/[0-9]*/comm 2>/dev/null || true')).split('\n')
+
+  test('all that is needed is installed, while there is a way to the archives', async () => {
+    const machine = await roots.server.boot()
+    // It installs and builds what npm start does, and starts nothing.
+    const { code, stdout, stderr } = await npm(machine, 'run', 'install-service', '--', '--print')
+    expect({ code, said: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, said: '' })
+    expect(stdout.includes('Fetching HAProxy of Debian 13')).toBe(!hasOwnHaproxy)
+    await machine.close()
+    expect(existsSync(join(roots.server.path, 'usr/sbin/haproxy'))).toBe(hasOwnHaproxy)
+    const node = await roots.site.boot()
+    await node.must('apt-get', 'update')
+    const line = typedLine('apt install --no-install-recommends').replace('install', 'install -y')
+    await node.must('sh', '-c', `${isSingleFile ? line.replace(' nodejs', '') : line} wireguard-go`)
+    await node.close()
+    if (isSingleFile) await installSingleFile()
+  })
+
+  async function installSingleFile(): Promise<void> {
+    const [node, single] = [join(dir, 'node'), join(dir, 'postern-linux-x64')]
+    await copyOwnNode(node)
+    await writeSingleFile(node, 'x64', single)
+    const place = join(roots.site.path, 'usr/local/bin/postern')
+    copyFileSync(single, place)
+    chmodSync(place, 0o755)
+  }
+
+  test('npm start prints the console’s address and the password, with HAProxy 3', async () => {
+    server = await roots.server.boot(lab.server)
+    site = await roots.site.boot(lab.site)
+    const said = await start()
+    expect(said).toContain(`https://${lab.server.address}/`)
+    expect(said).toMatch(/^ +Data plane +HAProxy 3\.\S+, (WireGuard in the kernel|wireguard-go), nftables$/m)
+    expect((await server.run('test', '-e', OWN_HAPROXY)).code).toBe(hasOwnHaproxy ? 1 : 0)
+    const password = /Password +(\S+)/.exec(said)?.[1] ?? ''
+    api = await signIn(server.pathOf(paths.serverSocket), 'admin', password)
+    expect(await statusOf(`https://${lab.server.address}/`)).toBe(200)
+  })
+
+  test('the lines of the README connect a node, and its service is answered', async () => {
+    const { publicUrl, caFingerprint, installerSha256 } = (await api.call('GET', '/api/config'))
+      .json as Config
+    const install = typedLine('f=$(mktemp)')
+      .replace('https://SERVER', publicUrl)
+      .replace('CHECKSUM', installerSha256 ?? '')
+    if (!isSingleFile) await site.must('sh', '-c', install)
+    else expect((await site.run('sh', '-c', 'command -v node')).stdout).toBe('')
+    const node = await api.createNode({ name: 'site' })
+    const connect = typedLine('echo TOKEN')
+      .replace('TOKEN', node.token)
+      .replace('https://SERVER', publicUrl)
+      .replace(/sha256:\S*/, caFingerprint)
+    expect(await site.must('sh', '-c', connect)).toContain('Connection established!')
+    await api.publish(node.id, { name: 'service', domain: 'service.example.com', backendPort: 8080 })
+    await until('the service to answer', async () => (await statusOf(SERVICE)) === 200)
+  })
+
+  test('Ctrl-C, an update and another start end no traffic', async () => {
+    await pressCtrlC()
+    expect(await statusOf(SERVICE)).toBe(200)
+    expect(await start()).toMatch(/^ +Data plane +HAProxy 3\./m)
+    expect(await statusOf(SERVICE)).toBe(200)
+  })
+
+  test('npm stop and the lines of the README leave nothing', async () => {
+    await site.must('sh', '-c', /`(postern disconnect --forget[^`]*)`/.exec(README)?.[1] ?? 'false')
+    const { code, stdout, stderr } = await npm(server, 'stop')
+    expect({ code, said: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, said: '' })
+    await starter.exited
+    for (const machine of [server, site]) {
+      expect(await machine.must('nft', 'list', 'tables')).toBe('')
+      expect(await machine.must('ip', '-br', 'link', 'show')).not.toMatch(/^postern/m)
+      const programs = await listPrograms(machine)
+      for (const name of ['haproxy', 'wireguard-go', 'node', 'postern']) expect(programs).not.toContain(name)
+    }
+    for (const beginning of ['sudo rm -rf /var/lib/postern', 'sudo userdel postern'])
+      await server.must('sh', '-c', typedLine(beginning).replaceAll('sudo ', ''))
+    for (const [machine, left] of [
+      [server, `${CLONE}\n`],
+      [site, ''],
+    ] as const) {
+      const found = await machine.must('sh', '-c', `find / -xdev -name '*postern*' -not -path '${CLONE}/*'`)
+      expect(found).toBe(left)
+      expect((await machine.run('getent', 'passwd', 'postern-proxy')).code).not.toBe(0)
+    }
+  })
+})
