@@ -16,7 +16,7 @@ export type Problem = z.infer<typeof Problem>
 /** `missing`: the program or the right is not there; `failed`: it is there and does not do its job. */
 export const PartState = z.object({
   state: z.enum(['ok', 'failed', 'missing']),
-  /** What it is, like `HAProxy 2.6.12` or `wireguard-go`, or why it is not ok. */
+  /** What it is, like `HAProxy 3.0.11` or `wireguard-go`, or why it is not ok. */
   detail: z.string(),
 })
 export type PartState = z.infer<typeof PartState>
