@@ -43,7 +43,9 @@ async function replaceProgram(other: string): Promise<void> {
   const folder = join(bin, '..', other)
   await mkdir(folder)
   const own = (await must('sh', ['-c', 'command -v haproxy'])).trim()
-  const program = (await readFile(await realpath(own), 'latin1')).replaceAll(version, other)
+  // But for the path to its libraries, which may name the version too.
+  const said = new RegExp(`(?<!/)${RegExp.escape(version)}`, 'g')
+  const program = (await readFile(await realpath(own), 'latin1')).replaceAll(said, other)
   await writeFile(join(folder, 'haproxy'), program, { encoding: 'latin1', mode: 0o755 })
   await linkTo(join(folder, 'haproxy'))
 }
