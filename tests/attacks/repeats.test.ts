@@ -35,7 +35,7 @@ beforeAll(async () => {
   })
 })
 
-// Each has a connection of its own: 2.6 gives no window back for what it has thrown away of a refused body.
+// Each has a connection of its own: HAProxy gives no window back for what it has thrown away of a refused body.
 beforeEach(async () => {
   page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage()
   await page.goto(`https://${HOST}:${lab.httpsPort}/`)

@@ -125,7 +125,7 @@ function readTrailers(request: RawRequest, text: string, at: number, end: number
     .slice(end + 2, last)
     .split('\r\n')
     .filter(Boolean)
-  // HAProxy 2.6 does not hold their names to anything; they frame nothing.
+  // HAProxy does not hold their names to anything; they frame nothing.
   for (const line of lines) if (!/^[^:\r\n]+:[^\r\n]*$/.test(line)) refuse('trailer', line)
   request.trailers = lines
   return { bytes: last + 4, isWhole: true }

@@ -6,7 +6,7 @@ export interface Outcome {
   got: string[]
 }
 
-/** The first outcome is that of HAProxy 2.6; newer releases, which are stricter, may have any of them. */
+/** Releases of HAProxy differ in how they refuse: any of the outcomes will do. */
 export type Framing = readonly [name: string, bytes: string, ...outcomes: readonly Outcome[]]
 
 const SMUGGLED = `GET /smuggled HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${ID}\r\n\r\n`

@@ -6,8 +6,8 @@ export interface Http2Attack {
   body?: string
   trailers?: readonly Field[]
   /**
-   * What the visitor may see, and with 200 the head that the service gets, as method and path. The first is that of
-   * HAProxy 2.6; newer releases may have any of them.
+   * What the visitor may see, and with 200 the head that the service gets, as method and path. Releases of HAProxy
+   * differ in how they refuse: any of them will do.
    */
   outcomes: readonly (readonly [Http2Outcome, got?: string])[]
 }
@@ -30,7 +30,7 @@ const ends = (outcome: Http2Outcome, fields: readonly Field[], body?: string): H
   ...(body === undefined ? {} : { body }),
   outcomes: [[outcome]],
 })
-/** By a page of ours from 2.6, by HAProxy itself from 3.0 on. */
+/** By a page of ours, or by HAProxy itself. */
 const refused = (fields: readonly Field[]): Http2Attack => ({ fields, outcomes: [[400], ['reset']] })
 const plainWith = (name: string, value: string): readonly Field[] => [M, S, A, P, X, [name, value]]
 

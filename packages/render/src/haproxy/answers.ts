@@ -1,19 +1,18 @@
-import { renderLostArrival } from './lost.ts'
+import { renderFailure } from './backends.ts'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS } from './maps/routes.ts'
-import type { HaproxyPaths } from './options.ts'
+import type { HaproxyOptions } from './options.ts'
 import { BINDING_SCHEMES } from './requests.ts'
 
 /** What crosses from a service to a visitor. */
-export function renderAnswers(paths: HaproxyPaths): string {
-  return `${renderLostArrival(paths)}
+export function renderAnswers(options: HaproxyOptions): string {
+  return `${renderFailure(options)}
 ${renderBeside()}
   # A service must not put a session of its choice in the place of the console's.
   http-response lua.cut_session_answer if { res.fhdr(set-cookie) -m reg -i '${SESSION_PATTERN}' } !is_console
-  http-response set-log-level silent if { srv_name -m str again }
   http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i ${BINDING_SCHEMES} }
   http-response lua.log_upgrade if { status 101 }
-  # 3.0 forgets the status of an upgrade that is ended through its socket.
+  # HAProxy forgets the status of an upgrade that is ended through its socket.
   http-response set-var(txn.why) str(upgraded) if { status 101 }
 `
 }

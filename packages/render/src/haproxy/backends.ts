@@ -1,7 +1,6 @@
 import { renderSaid } from './forwarding.ts'
-import { renderTold } from './lanes.ts'
-import { FOLLOW } from './lost.ts'
-import { bareServer, type DialLane, type HaproxyOptions, laneServer, socketInside } from './options.ts'
+import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, socketInside } from './options.ts'
+import { pageStatus, renderReturn } from './pages.ts'
 import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
 import { renderServerCheck } from './sign-in.ts'
@@ -14,17 +13,22 @@ function idleConnections({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 8)
 }
 
+const RETRYING = ['safe_http', 'safe_https', 'safe_console']
+
+export function allIdleConnections(options: HaproxyOptions): number {
+  return RETRYING.length * idleConnections(options)
+}
+
 /**
  * Safe methods may be sent twice, so they take any idle connection. When that was dead, or no connection came about,
- * they go the way of all others: there HAProxy knows what to answer. Connections are kept for a minute at least, so that
- * a page that asks now and then does not pay for a new one through the tunnel each time.
+ * they go once more, over a new one. Connections are kept for a minute at least, so that a page that asks now and then
+ * does not pay for a new one through the tunnel each time.
+ *
+ * The kernel gives a connection up (`tcp-ut`): then HAProxy knows what to tell the visitor, while a request whose
+ * connecting times out it refuses without a page, unless it is the first of its connection. The head of the request,
+ * which is all that is sent there, has the same time to arrive.
  */
-function renderRetrying(
-  name: string,
-  server: string,
-  options: HaproxyOptions,
-  lane: DialLane = 'once',
-): string {
+function renderRetrying(name: string, server: string, options: HaproxyOptions, limit = ''): string {
   return `backend ${name}
 ${renderTarget(server, options)}
   http-reuse always
@@ -33,23 +37,35 @@ ${renderTarget(server, options)}
   option redispatch -1
   # Only what has failed there already goes by the other one.
   use-server target if TRUE
-  server target ${server} weight 0 pool-purge-delay ${IDLE_SECONDS}s pool-max-conn ${idleConnections(options)}
-  server again ${laneServer(options, lane)} pool-max-conn 0
+  server target ${server} pool-purge-delay ${IDLE_SECONDS}s pool-max-conn ${idleConnections(options)}${limit}
+  server again ${server} pool-max-conn 0${limit}
 `
 }
 
-/** Nothing else is ever sent twice, nor over an idle connection that the service may just be closing. */
-function renderOnce(name: string, server: string, { timeouts }: HaproxyOptions): string {
+/**
+ * Nothing else is ever sent twice, nor over an idle connection that the service may just be closing. What could not be
+ * sent, because no connection came about, goes to `sorry`, which has the page for it.
+ */
+function renderOnce(name: string, server: string, options: HaproxyOptions, more = ''): string {
   return `backend ${name}
+${more}${renderTarget(server, options)}
   http-reuse never
-  retries 0
-  option abortonclose
-  # With one, 2.6 has no limit for the visitor's silence inside a body. The lane's own ends what has no end.
-  timeout server 0
-  acl has_body req.fhdr(content-length) -m int gt 0
-  acl has_body req.fhdr(transfer-encoding) -m found
-  http-request set-timeout server ${timeouts.idle}s unless has_body${renderServerName(server)}
+  option http-server-close
+  retries 1
+  option redispatch -1
+  use-server target if TRUE
+  server target ${server}
+  server ${SORRY} ${laneServer(options, 'sorry')}
+`
+}
 
+/** The same to the server, whose socket takes a connection or refuses it at once. */
+function renderOnceConsole(server: string, options: HaproxyOptions): string {
+  return `backend once_console
+${renderTarget(server, options)}
+  http-reuse never
+  option http-server-close
+  retries 0
   server target ${server}
 `
 }
@@ -68,19 +84,35 @@ ${renderTarget(server, options)}
 `
 }
 
-/**
- * To where each request is the first one of its connection.
- * @param follow what else happens on the way
- */
-function renderLane(name: string, lane: DialLane, options: HaproxyOptions, follow = ''): string {
-  return `backend ${name}${follow && `\n  ${follow}`}
-${renderSaid(options)}
-${renderTold(lane !== 'console')}
-  http-reuse never
-  option http-server-close
-  retries 0
-  server ${lane} ${bareServer(options, `${lane}-bare`)}
+/** What follows the head of an upgrade may end before its answer, and the visitor has not left. */
+const UPGRADE = '  no option abortonclose\n'
+
+const SORRY = 'sorry'
+/** At the same time; each takes a moment. */
+const SORRIES = 100
+
+/** A request that comes here is the first of its connection, and is answered as what it is for. */
+function renderSorry(options: HaproxyOptions, paths: HaproxyPaths): string {
+  return `frontend sorry
+  bind ${laneBind(options, 'sorry')}
+  no log
+  maxconn ${SORRIES}
+  ${renderReturn(paths, 'unreachable')}
 `
+}
+
+/** Before HAProxy gives a connection up, in ms. */
+const giveUp = ({ connectTimeout }: HaproxyOptions) => connectTimeout * 1000 - 250
+
+/** Why no connection came about, in HAProxy's own letters: what took as long as connecting may was not refused. */
+export function renderFailure(options: HaproxyOptions): string {
+  return `  acl is_sorry srv_name -m str ${SORRY}
+  acl is_answered var(txn.answered) -m found
+  http-response set-var(txn.answered) bool(true) unless is_sorry
+  http-response set-var(txn.end) str(SC) if is_sorry !is_https
+  # It may have taken the connection and not spoken TLS.
+  http-response set-var(txn.end) str(xC) if is_sorry is_https
+  http-after-response set-var(txn.end) str(sC) if { status ${pageStatus('unreachable')} } !is_answered { req.timer.queue -m int ge ${giveUp(options) / 2} }`
 }
 
 const ANY = '0.0.0.0:0'
@@ -106,35 +138,29 @@ function renderServerName(server: string): string {
 }
 
 /** The frontend has set where each request goes. */
-export function renderBackends(options: HaproxyOptions): string {
+export function renderBackends(options: HaproxyOptions, paths: HaproxyPaths): string {
   const server = socketInside(options, options.serverSocket)
+  const limit = ` tcp-ut ${giveUp(options)}ms`
+  const https = `${ANY} ${TLS}`
   return [
-    renderRetrying('safe_http', ANY, options),
-    renderRetrying('safe_https', `${ANY} ${TLS}`, options),
-    renderRetrying('safe_console', server, options, 'console'),
+    renderRetrying('safe_http', ANY, options, limit),
+    renderRetrying('safe_https', https, options, limit),
+    renderRetrying('safe_console', server, options),
     renderBound('bound_http', ANY, options),
-    renderBound('bound_https', `${ANY} ${TLS}`, options),
-    renderLane('to_once', 'once', options),
-    renderLane('to_followed', 'once', options, FOLLOW),
-    renderLane('to_grpc', 'grpc', options),
-    renderLane('to_console', 'console', options),
-    renderLane('to_console_followed', 'console', options, FOLLOW),
+    renderBound('bound_https', https, options),
+    renderOnce('upgrade_http', ANY, options, UPGRADE),
+    renderOnce('upgrade_https', https, options, UPGRADE),
     renderOnce('once_http', ANY, options),
-    renderOnce('once_https', `${ANY} ${TLS}`, options),
-    renderOnce('once_console', server, options),
+    renderOnce('once_https', https, options),
+    renderOnceConsole(server, options),
     renderOnce('grpc_http', `${ANY} proto h2`, options),
-    renderOnce('grpc_https', `${ANY} ${TLS} alpn h2`, options),
+    renderOnce('grpc_https', `${https} alpn h2`, options),
+    renderSorry(options, paths),
     renderProofBackend(options),
     renderServerCheck(options),
     `# Which service each open stream belongs to, so that ending a service ends its connections and no others.
 backend streams
   stick-table type string len 80 size 200k expire 1s store gpt0
-`,
-    `backend sources
-  stick-table type ipv6 size 100k store conn_cur
-`,
-    `backend networks
-  stick-table type ipv6 size 100k store conn_cur
 `,
   ].join('\n')
 }

@@ -21,8 +21,9 @@ const options: HaproxyOptions = {
   logPort: 601,
   logSecret: '0123456789abcdef0123456789abcdef',
   connectTimeout: 5,
-  timeouts: { head: 10, body: 60, idle: 3600 },
+  timeouts: { head: 10, body: 60, reader: 120, idle: 3600 },
   tunnelTimeout: 3600,
+  threads: 1,
 }
 const config = (changes: Partial<HaproxyOptions> = {}) =>
   renderHaproxyConfig({ ...options, ...changes }, 'mark')

@@ -1,18 +1,16 @@
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
-import { renderBackends } from './backends.ts'
-import { allLaneConnections, renderBudgetTables, requestFiles } from './budgets.ts'
+import { allIdleConnections, renderBackends } from './backends.ts'
+import { renderBudgetTables, requestFiles } from './budgets.ts'
 import { renderCountsTable } from './counts.ts'
-import { renderDoor } from './door.ts'
 import { plainRoom, renderFrontends } from './frontends.ts'
-import { renderOnceFrontends } from './lanes.ts'
-import { DRAINS, renderDrain } from './lost.ts'
 import { HAPROXY_LUA } from './lua/program.ts'
 import type { Digest } from './maps/lists.ts'
 import { type HaproxyOptions, type HaproxyPaths, haproxyPaths, RenderError } from './options.ts'
 import { type PageName, pageNames, pageStatus, renderPage, renderPageBody } from './pages.ts'
 import { renderPorts } from './ports.ts'
 import { renderRateTable } from './rates.ts'
+import { COUNTERS } from './streams.ts'
 
 /**
  * The one fixed haproxy.cfg. Services are lines of its maps and never part of it.
@@ -26,12 +24,9 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
     renderGlobal(options, paths, mark),
     renderDefaults(options, paths),
     renderCountsTable(),
-    renderDoor(options, paths),
     renderFrontends(options, paths),
-    renderOnceFrontends(options, paths),
     renderPorts(options, paths),
-    renderDrain(options),
-    renderBackends(options),
+    renderBackends(options, paths),
     renderBudgetTables(),
     renderRateTable(),
   ].join('\n')
@@ -77,6 +72,8 @@ function renderGlobal(options: HaproxyOptions, paths: HaproxyPaths, mark: string
   # Without it a second HAProxy would bind the same ports and split the traffic.
   noreuseport
 ${user}  maxconn ${allConnections(options)}
+  nbthread ${options.threads}
+  tune.stick-counters ${Object.keys(COUNTERS).length}
   # How long connections of before a changed setting may live on.
   hard-stop-after 15m
   # Heads of 30 kB pass, and larger ones up to here are answered by a page of ours.
@@ -96,7 +93,6 @@ ${user}  maxconn ${allConnections(options)}
   setenv POSTERN_LOG_SECRET ${options.logSecret}
   lua-load-per-thread ${paths.lua}
 
-# Over TCP: with nobody at a unix socket, 2.6 tries again without a pause and burns a core.
 ring logs
   format raw
   maxlen 4096
@@ -110,12 +106,13 @@ ring logs
 /** Two open files each: for the edge, for looks at the server, and for those who are told that there is no room. */
 const RESERVE = 200
 
-/** HAProxy counts a visitor's connection again in each part of it, and has two open files for each. */
+/** HAProxy takes two open files for each. */
 function allConnections(options: HaproxyOptions): number {
+  const { maxConnections } = options
   const ofPorts = options.ports.length > 0 ? options.portConnections + options.tlsPortConnections : 0
-  const ofRequests = Math.ceil(requestFiles(options) / 2)
-  const inside = 2 * options.maxConnections + ofRequests + plainRoom(options) + allLaneConnections(options)
-  return inside + DRAINS + ofPorts + RESERVE
+  // A visitor's connection is one file, and each of its requests another one.
+  const files = maxConnections + requestFiles(options) + allIdleConnections(options)
+  return Math.ceil(files / 2) + plainRoom(options) + ofPorts + RESERVE
 }
 
 const OWN_ERRORS: PageName[] = [
@@ -137,10 +134,13 @@ function renderDefaults(options: HaproxyOptions, paths: HaproxyPaths): string {
   log ring@logs len 4096 format raw local0
   option dontlognull
   option contstats
+  # Who has left keeps no place.
+  option abortonclose
   retries 2
   timeout http-request ${options.timeouts.head}s
   timeout http-keep-alive 60s
   timeout connect ${options.connectTimeout}s
+  timeout client-hs ${options.timeouts.head}s
   timeout client ${options.timeouts.idle}s
   timeout server ${options.timeouts.idle}s
   timeout client-fin 30s

@@ -33,12 +33,16 @@ const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
 /** Matched from the start, each alternative by one way only: linear. */
 const CUT = `^(${[...FORGED, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
 
-/** What does not cross to a service of what the visitor sent. */
-export function renderCuts(): string {
+/** What kind of service and of request it is. */
+export function renderKind(): string {
   return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
   acl is_https var(txn.flags) -m sub ${FLAGS.https}
-  acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'
-  # The second half of the console's sessions is the server's to read, and nobody else's.
+  acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'`
+}
+
+/** What does not cross to a service of what the visitor sent. */
+export function renderCuts(): string {
+  return `  # The second half of the console's sessions is the server's to read, and nobody else's.
   http-request set-var(txn.half) req.fhdr(${SESSION_KEY_HEADER}) if is_console !is_plain
   http-request del-header ${CUT} -m reg unless is_plain
   http-request set-header ${SESSION_KEY_HEADER} %[var(txn.half)] if { var(txn.half) -m found }

@@ -1,15 +1,13 @@
 import { renderAnswers } from './answers.ts'
-import { boundRequests, consoleRequests, renderRequestBudget, renderRoomBudgets } from './budgets.ts'
-import { renderBinds, renderSourceLimit } from './door.ts'
-import { renderCuts } from './forwarding.ts'
-import { renderSource, UNIQUE_ID } from './lanes.ts'
+import { isIn, NO_ROOM, renderRequestBudget, renderRooms } from './budgets.ts'
+import { renderBinds, renderConsoleShare, renderSourceLimit } from './connections.ts'
+import { renderCuts, renderKind } from './forwarding.ts'
 import { logFormat } from './log-format.ts'
-import { renderLostNote } from './lost.ts'
 import { FLAGS } from './maps/routes.ts'
-import { type HaproxyOptions, type HaproxyPaths, laneBind } from './options.ts'
+import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { type PageName, renderRefusal, renderReturn } from './pages.ts'
 import { IS_PROOF, renderProofAcl } from './proof.ts'
-import { renderCostly } from './rates.ts'
+import { renderConnectionRate, renderCostly } from './rates.ts'
 import {
   HOST,
   MALFORMED,
@@ -21,8 +19,9 @@ import {
   renderRouting,
 } from './requests.ts'
 import { renderIdentity, renderKeys, renderSignIn } from './sign-in.ts'
+import { renderSource } from './streams.ts'
 
-/** Nobody stays at the door of plain HTTP: it redirects, and proves where a domain leads. */
+/** Nobody stays with plain HTTP: it redirects, and proves where a domain leads. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 8)
 }
@@ -47,31 +46,31 @@ ${renderProofAcl()}
   default_backend proof
 `,
     `frontend https
-  bind ${laneBind(options, 'h1')}
-  bind ${laneBind(options, 'h2')} proto h2
-  # After an answer that came before the whole request.
-  timeout client-fin ${options.timeouts.head}s
+${renderBinds(options, options.httpsPort, `ssl crt ${paths.certificate(0)} crt-list ${paths.certificateList} alpn h2,http/1.1`)}
   maxconn ${options.maxConnections}
-  log-format ${logFormat(options, paths, '%lc')}
+  timeout client ${options.timeouts.body}s
+  log-format ${logFormat(options, paths)}
   # For connections that never became a request: they count as well.
-  error-log-format ${logFormat(options, paths, '%lc')}
+  error-log-format ${logFormat(options, paths)}
+${renderConnectionRate(options)}
+${renderSourceLimit(options, options.maxConnections)}
+${renderConsoleShare(options, paths)}
 ${renderSource()}
   http-request set-log-level silent
-  unique-id-format ${UNIQUE_ID}
 ${renderMalformed()}
 ${renderRequestBudget(options)}
 ${renderLookup(options, paths)}
 ${renderDirect(paths)}
 ${renderRouting(options, paths)}
+${renderKind()}
 ${renderRefusals(options, paths)}
 ${renderKeys(paths)}
 ${renderSignIn()}
 ${renderCuts()}
 ${renderIdentity()}
-${renderLostNote()}
-${renderTargets()}
-${renderAnswers(paths)}
-${renderPatience(options)}`,
+${renderAnswers(options)}
+${renderPatience(options)}
+${renderTargets()}`,
   ].join('\n')
 }
 
@@ -95,17 +94,6 @@ function redirectTarget(options: HaproxyOptions): string {
   return `https://%[var(txn.host)]${port}%[pathq]`
 }
 
-const IS_CONSOLE = `{ var(txn.flags) -m sub ${FLAGS.console} }`
-
-/** When there is no room, in words of `renderRequestBudget`. */
-function fullRooms(options: HaproxyOptions): string {
-  const bound = ['bound_http', 'bound_https'].map(
-    (name) => `is_bound !${IS_CONSOLE} { be_conn(${name}) ge ${boundRequests(options)} }`,
-  )
-  const ofConsole = `${IS_CONSOLE} { be_conn(safe_console) ge ${consoleRequests(options)} }`
-  return [`is_full !${IS_CONSOLE}`, ...bound, ofConsole].join(' or ')
-}
-
 function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
   const refusal = (why: string, name: PageName, condition: string) =>
     renderRefusal(paths, why, name, condition)
@@ -113,10 +101,10 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
     `  acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
-    renderRoomBudgets(options, IS_CONSOLE),
-    renderCostly(options, IS_CONSOLE),
+    renderRooms(options),
+    renderCostly(options, 'is_console'),
     refusal('requests', 'too-many-requests', 'is_many'),
-    refusal('full', 'full', fullRooms(options)),
+    refusal('full', 'full', NO_ROOM),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),
     refusal('disabled', 'disabled', `{ var(txn.flags) -m sub ${FLAGS.disabled} }`),
     refusal('tunnel', 'tunnel-down', 'is_down'),
@@ -124,34 +112,23 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
   ].join('\n')
 }
 
-/**
- * After an answer that came before the whole request, 2.6 gives a visitor `timeout client-fin`, and later releases
- * `timeout client`. So there that one is short, and whoever reads an answer or is silent in a call has more.
- */
+/** A visitor who is silent has the time for a body, or for reading. A call may be silent for as long as it is open. */
 function renderPatience({ timeouts }: HaproxyOptions): string {
-  return `.if version_atleast(2.9)
-  timeout client ${timeouts.body}s
-  http-request set-timeout client ${timeouts.idle}s unless is_plain
-  http-response set-timeout client ${timeouts.idle}s
-  http-response set-timeout client ${timeouts.body}s if { var(txn.more) -m found } { status ge 400 }
-.endif
-`
+  return `  http-request set-timeout client ${timeouts.idle}s if ${isIn('grpc')}
+  http-response set-timeout client ${timeouts.reader}s unless ${isIn('grpc')}`
 }
 
 function renderTargets(): string {
-  return `  # Those that are handed on are in the log from there.
-  http-request set-log-level silent unless is_plain or is_repeatable !has_body !is_grpc or is_bound !is_console
-  use_backend safe_https if is_direct { var(txn.route) -m end |${FLAGS.https}| }
+  const both = (name: string, condition: string) => `  use_backend ${name}_https if ${condition} is_https
+  use_backend ${name}_http if ${condition}`
+  return `  use_backend safe_https if is_direct { var(txn.route) -m end |${FLAGS.https}| }
   use_backend safe_http if is_direct
-  use_backend to_drain if is_lost
-  use_backend to_grpc if !is_plain is_grpc !is_console
-  use_backend bound_https if is_bound is_https !is_console
-  use_backend bound_http if is_bound !is_console
-  use_backend to_console_followed if is_followed is_console
-  use_backend to_followed if is_followed
-  use_backend to_console if is_console !is_plain !is_repeatable or is_console !is_plain has_body
-  use_backend to_once unless is_plain or is_repeatable !has_body
-  use_backend safe_console if is_console
+  use_backend once_console if ${isIn('console_once')}
+  use_backend safe_console if ${isIn('console')}
+${both('grpc', isIn('grpc'))}
+${both('bound', isIn('bound'))}
+${both('once', isIn('once'))}
+${both('upgrade', '!is_plain has_upgrade')}
   use_backend safe_https if is_https
   default_backend safe_http`
 }

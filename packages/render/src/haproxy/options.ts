@@ -10,7 +10,9 @@ export interface HaproxyTimeouts {
   head: number
   /** Inside the body of a request. */
   body: number
-  /** For a service that has not finished its answer, and a visitor who does not read it. */
+  /** For a visitor who does not read an answer. */
+  reader: number
+  /** For a service that has not finished its answer, and for a call that is open. */
   idle: number
 }
 
@@ -30,20 +32,22 @@ export interface HaproxyOptions {
   publicHost: string
   /** Whom HAProxy becomes once its ports are bound; null: it stays who started it. */
   user: { uid: number; gid: number } | null
-  /** Visitors' connections at the same time; each may take four open files, and a fifth of them two more. */
+  /** Visitors' connections at the same time. */
   maxConnections: number
   connectionsPerSource: number
   /** To bind for TCP services: those of the installation's range that no other program holds. */
   ports: readonly PortSpan[]
   /** Connections to TCP services at the same time; each takes two open files. */
   portConnections: number
-  /** How many of them may have their TLS end here or come over IPv6, which takes two more. */
+  /** How many of them may have their TLS end here, which takes two more. */
   tlsPortConnections: number
   /** Where the edge takes log lines, on 127.0.0.1. */
   logPort: number
   /** What each log line begins with, so that nobody else can write one: hex digits. */
   logSecret: string
   connectTimeout: number
+  /** One more than the machine can spare costs a fifth of the processor time of each request. */
+  threads: number
   timeouts: HaproxyTimeouts
   tunnelTimeout: number
 }
@@ -79,33 +83,20 @@ export function haproxyPaths(directory: string) {
 }
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>
 
-/** A way from one part of HAProxy to the next, through a socket that only HAProxy reaches. */
-export type Lane = 'h1' | 'h2' | DialLane | 'port' | 'own' | 'plain'
-/** Those that dial a service, or the server itself, for each request. */
-export type DialLane = 'once' | 'grpc' | 'console'
-/** The same for what may have a body, see `FACTS`. */
-export type BareLane = `${DialLane}-bare` | 'drain'
+/** A way from one part of HAProxy to another, through a socket that only HAProxy reaches. */
+export type Lane = 'port' | 'own' | 'sorry'
 
 /**
  * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does
  * not let root change what is another's already.
  */
-export function laneBind(options: HaproxyOptions, lane: Lane): string {
-  return `${bareBind(options, lane)} accept-proxy`
-}
-
-/** The same for requests that bring all that is known of them in headers. */
-export function bareBind({ lanes, user }: HaproxyOptions, lane: Lane | BareLane): string {
+export function laneBind({ lanes, user }: HaproxyOptions, lane: Lane): string {
   const access = user === null ? 'mode 600' : `mode 660 gid ${user.gid}`
   return `unix@${lanes}/${lane}.sock ${access}`
 }
 
-/** What the part before dials. It tells who the visitor is, and in the unique id what it knows of the request. */
+/** What the part before dials. */
 export function laneServer(options: HaproxyOptions, lane: Lane): string {
-  return `${bareServer(options, lane)} send-proxy-v2 proxy-v2-options unique-id`
-}
-
-export function bareServer(options: HaproxyOptions, lane: Lane | BareLane): string {
   return socketInside(options, `${options.lanes}/${lane}.sock`)
 }
 

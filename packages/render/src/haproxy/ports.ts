@@ -1,8 +1,8 @@
-import { isIpv4 } from '@postern/net/ip'
+import { renderBinds, renderCrowdLimit, renderSourceLimit } from './connections.ts'
 import { COUNTS_TABLE } from './counts.ts'
-import { renderBinds, renderCrowdLimit, renderSourceLimit } from './door.ts'
 import { FLAGS } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, type PortSpan } from './options.ts'
+import { COUNTERS } from './streams.ts'
 
 /** The ports of a range without some, as spans. */
 export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>): PortSpan[] {
@@ -19,31 +19,27 @@ export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>)
 /**
  * TCP services. The whole range is bound once, and the port that a visitor came to is looked up like the address of an
  * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates, or to one bind
- * of it that has the installation's own alone. Browsers send a host's cookies to all of its ports, so a hello must name the
- * service's own domain, or nothing but the installation's address where it has none, before a certificate is shown. Over IPv6 every connection takes a lane: 2.6 counts a connection in three tables at most, and here they are the limits of its source and of its
- * network, and whose it is. Of IPv4 there is no network.
+ * of it that has the installation's own alone. Browsers send a host's cookies to all of its ports, so a hello must name
+ * the service's own domain, or nothing but the installation's address where it has none, before a certificate is shown.
  */
 export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): string {
   const { ports, portConnections, tlsPortConnections } = options
   if (ports.length === 0) return ''
-  const binds = ports.map(({ from, to }) => renderSpan(options, from === to ? from : `${from}-${to}`))
+  const binds = ports.map(({ from, to }) => renderBinds(options, from === to ? from : `${from}-${to}`, ''))
   const own = `ssl crt ${paths.certificate(0)}`
   return `frontend ports
   mode tcp
 ${binds.join('\n')}
   maxconn ${portConnections}
 ${renderLogged(options, paths, options.tunnelTimeout)}
-  acl is_ipv6 so_name -m str ${IPV6}
-${renderSourceLimit(options, portConnections, 'if is_ipv6')}
+${renderSourceLimit(options, portConnections)}
   tcp-request connection reject if { var(sess.over) -m found }
 ${renderLookup(paths, 'connection')}
   tcp-request connection silent-drop unless { var(sess.route) -m found }
   acl ends_tls var(sess.route),field(5,|) -m sub ${FLAGS.tls}
-  acl goes_on var(sess.route),field(5,|) -m sub ${FLAGS.tls}
-  acl goes_on so_name -m str ${IPV6}
   acl has_list var(sess.route),field(6,|) -m len gt 0
   acl is_refused var(txn.why) -m found
-${renderCrowdLimit(options, `goes_on { fe_conn(ports_inside) gt ${Math.floor(tlsPortConnections / 2)} }`)}
+${renderCrowdLimit(options, `ends_tls { fe_conn(ports_inside) gt ${Math.floor(tlsPortConnections / 2)} }`)}
 ${renderHello(options)}
 ${renderNames()}
   tcp-request content set-var(txn.list) var(sess.route),field(6,|)
@@ -56,30 +52,28 @@ ${renderNames()}
   tcp-request content reject if is_refused
   # Which service each open connection belongs to, so that ending a service ends its connections and no others.
   tcp-request content set-var-fmt(txn.stream) %fp-%cp,%ci
-  tcp-request content track-sc2 var(txn.stream) table streams
-  tcp-request content sc-set-gpt0(2) var(txn.id)
+  tcp-request content track-sc${COUNTERS.stream} var(txn.stream) table streams
+  tcp-request content sc-set-gpt0(${COUNTERS.stream}) var(txn.id)
   # Those that are handed on are in the log from there.
-  tcp-request content set-log-level silent if goes_on
-  tcp-request content track-sc1 var(txn.id) table ${COUNTS_TABLE} unless goes_on
-  tcp-request content lua.log_open unless goes_on
-${renderTarget('unless goes_on')}
+  tcp-request content set-log-level silent if ends_tls
+  tcp-request content track-sc${COUNTERS.service} var(txn.id) table ${COUNTS_TABLE} unless ends_tls
+  tcp-request content lua.log_open unless ends_tls
+${renderTarget('unless ends_tls')}
   use_backend inside_port if ends_tls has_domain
   use_backend inside_own if ends_tls
-  use_backend inside_plain if is_ipv6
   default_backend port
 
 frontend ports_inside
   mode tcp
-  bind ${laneBind(options, 'port')} ${own} crt-list ${paths.certificateList}
-  bind ${laneBind(options, 'own')} ${own}
-  bind ${laneBind(options, 'plain')}
+  bind ${laneBind(options, 'port')} accept-proxy ${own} crt-list ${paths.certificateList}
+  bind ${laneBind(options, 'own')} accept-proxy ${own}
   maxconn ${tlsPortConnections}
 ${renderLogged(options, paths, options.timeouts.head)}
 ${renderFailedHandshake(options, paths)}
 ${renderLookup(paths, 'session')}
   tcp-request session reject unless { var(sess.route) -m found }
 ${renderNames()}
-  tcp-request content track-sc0 var(txn.id) table ${COUNTS_TABLE}
+  tcp-request content track-sc${COUNTERS.service} var(txn.id) table ${COUNTS_TABLE}
   tcp-request content lua.log_open
 ${renderTarget()}
   default_backend port
@@ -90,27 +84,14 @@ ${renderPatience(options)}
   server target 0.0.0.0:0
 
 ${renderInside(options, 'port')}
-${renderInside(options, 'own')}
-${renderInside(options, 'plain')}`
+${renderInside(options, 'own')}`
 }
 
-/** What the binds for IPv6 are called. */
-const IPV6 = 'ipv6'
-
-function renderSpan(options: HaproxyOptions, ports: number | string): string {
-  const of = (isWanted: (address: string) => boolean) => ({
-    ...options,
-    addresses: options.addresses.filter(isWanted),
-  })
-  const [ipv4, ipv6] = [of(isIpv4), of((address) => !isIpv4(address))]
-  return [renderBinds(ipv4, ports, ''), renderBinds(ipv6, ports, `name ${IPV6}`)].filter(Boolean).join('\n')
-}
-
-function renderInside(options: HaproxyOptions, lane: 'port' | 'own' | 'plain'): string {
+function renderInside(options: HaproxyOptions, lane: 'port' | 'own'): string {
   return `backend inside_${lane}
   mode tcp
 ${renderPatience(options)}
-  server inside ${laneServer(options, lane)}
+  server inside ${laneServer(options, lane)} send-proxy-v2
 `
 }
 

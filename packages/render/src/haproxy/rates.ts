@@ -1,4 +1,5 @@
 import type { HaproxyOptions } from './options.ts'
+import { COUNTERS } from './streams.ts'
 
 /** What one source may begin within ten seconds. */
 interface Rates {
@@ -29,31 +30,34 @@ export function sourceRates({ connectionsPerSource }: HaproxyOptions): Rates {
 /** A full TLS handshake takes as much as ten requests, so whoever connects too often is refused before it. */
 export function renderConnectionRate(options: HaproxyOptions): string {
   const { connections } = sourceRates(options)
-  return `  tcp-request connection track-sc2 ${NETWORK} table arrivals
-  tcp-request connection reject if { sc2_conn_rate gt ${connections} } { src 0.0.0.0/0 }
-  tcp-request connection reject if { sc2_conn_rate gt ${connections * NETWORK_SHARE} }`
+  const rate = `sc_conn_rate(${COUNTERS.arrivals})`
+  return `  tcp-request connection track-sc${COUNTERS.arrivals} ${NETWORK} table arrivals
+  tcp-request connection reject if { ${rate} gt ${connections} } { src 0.0.0.0/0 }
+  tcp-request connection reject if { ${rate} gt ${connections * NETWORK_SHARE} }`
 }
 
-/** @param figure what the tables of `renderRequestBudget` hold, each of them half */
+/** Of the counters of a request's source and its network. */
 function isOver(figure: string, limit: number): string[] {
-  const half = Math.ceil(limit / 2)
+  const { requests, requestNetworks } = COUNTERS
   return [
-    `{ ${SOURCE},${figure}(requests) gt ${half} }`,
-    `{ ${NETWORK},${figure}(request_networks) gt ${half * NETWORK_SHARE} }`,
+    `{ ${figure}(${requests}) gt ${limit} }`,
+    `{ ${figure}(${requestNetworks}) gt ${limit * NETWORK_SHARE} }`,
   ]
 }
 
 /** Conditions of too many requests; those far above are not even told so. */
 export function requestRates(options: HaproxyOptions): { over: string[]; farOver: string[] } {
   const { requests } = sourceRates(options)
-  const over = (limit: number) => isOver('table_http_req_rate', limit)
+  const over = (limit: number) => isOver('sc_http_req_rate', limit)
   return { over: over(requests), farOver: over(requests * TOLD_SHARE) }
 }
 
 /** Counts a costly request before its cost, and notes whether the source has had its share. */
 export function renderCostly(options: HaproxyOptions, condition: string): string {
-  const over = isOver('table_gpc0_rate', sourceRates(options).costly).map((each) => `${condition} ${each}`)
-  return `  http-request sc-inc-gpc0(2) if ${condition}
+  const { requests, requestNetworks } = COUNTERS
+  const over = isOver('sc_gpc0_rate', sourceRates(options).costly).map((each) => `${condition} ${each}`)
+  return `  http-request sc-inc-gpc0(${requests}) if ${condition}
+  http-request sc-inc-gpc0(${requestNetworks}) if ${condition}
   http-request set-var(txn.many) bool(true) if ${over.join(' or ')}`
 }
 

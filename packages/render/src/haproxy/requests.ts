@@ -1,10 +1,10 @@
-import { NODE, renderCount, renderStreamNote } from './lanes.ts'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, OWN_HOST } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { renderRefusal, renderReturn } from './pages.ts'
 import { renderCostly } from './rates.ts'
 import { renderSession, renderSignInPaths } from './sign-in.ts'
+import { NODE, renderCount, renderStreamNote } from './streams.ts'
 
 /** Bytes of a request's head that pass. What `tune.bufsize` holds is more, so that the rest gets an answer too. */
 const MAX_HEAD = 30_720
@@ -83,7 +83,7 @@ export function renderMalformed(): string {
   acl is_coded req.fhdr_cnt(transfer-encoding) gt 0
   acl is_chunked req.fhdr(transfer-encoding) -m str -i chunked
   acl takes_codings req.fhdr_cnt(te) gt 0
-  # 2.6 counts a length modulo 2^64 and reads \`chunked,\` as chunked, but hands on what the visitor wrote.
+  # HAProxy may count a length modulo 2^64 and read \`chunked,\` as chunked, but hands on what the visitor wrote.
   acl is_long req.fhdr(content-length) -m len gt 15
   acl is_unreadable method CONNECT
   acl is_unreadable url -m sub '#'
@@ -135,7 +135,7 @@ ${renderSignInPaths(paths)}`
 export function renderDirect(paths: HaproxyPaths): string {
   return `  acl is_open var(txn.route) -m end || |${FLAGS.https}|
   acl is_down ${NODE},map_str(${paths.nodes}) -m str down
-  acl is_over fc_pp_unique_id -m str over
+  acl is_over var(sess.over) -m found
   # Whoever has a ticket need not be asked for it first.
   http-request set-var(sess.bound) bool(true) if { req.fhdr(authorization) -m beg -i ${BINDING_SCHEMES} }
   acl is_bound var(sess.bound) -m bool
@@ -152,7 +152,7 @@ export function renderDirect(paths: HaproxyPaths): string {
   acl is_direct var(txn.direct) -m found
   http-request set-log-level info if is_direct
 ${renderCount('if is_direct')}
-${renderStreamNote('if is_direct', 'if is_direct', '')}
+${renderStreamNote('if is_direct', 'if is_direct', [])}
   http-request allow if is_direct`
 }
 
@@ -179,5 +179,5 @@ ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}
 ${renderRefusal(paths, 'large', 'too-large', `is_long_head { req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}
 ${renderRefusal(paths, 'path', 'bad-request', 'is_odd !is_many !{ var(txn.spellings) -m str same }')}
 ${renderSession(options, paths)}
-${renderStreamNote(`if is_plain or is_repeatable !has_body or is_bound`, `if !{ var(txn.flags) -m sub ${FLAGS.agent} }`)}`
+${renderStreamNote('', `unless { var(txn.flags) -m sub ${FLAGS.agent} }`)}`
 }

@@ -7,7 +7,7 @@ import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { RouteSections } from '@postern/render/resolved-route'
 import type { MapFiles } from './files/map-files.ts'
 import { createNodeStates } from './node-states.ts'
-import type { HaproxyWanted } from './options.ts'
+import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
 import type { HaproxyProcess } from './process/process.ts'
 import { createCertificateLoader } from './runtime/certificates.ts'
 import { applyMap, createRuntimeMap } from './runtime/map.ts'
@@ -15,6 +15,7 @@ import { endUnwanted, parseLine, takesAway } from './runtime/sessions.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
 
 interface ContentsParts {
+  options: Pick<HaproxyDriverOptions, 'exec'>
   paths: HaproxyPaths
   socket: HaproxySocket
   haproxy: HaproxyProcess
@@ -56,7 +57,7 @@ export function createContents(parts: ContentsParts): Contents {
     signIn: createRuntimeMap(socket, paths.signIn),
     challenges: createRuntimeMap(socket, paths.challenges),
   }
-  const nodeStates = createNodeStates({ ...parts, map: maps.nodes })
+  const nodeStates = createNodeStates({ ...parts, exec: parts.options.exec, map: maps.nodes })
   let routes: RouteSections = new Map()
   let challenges: ReadonlyMap<string, string> = new Map()
   // The first apply also checks what a previous edge process left unfinished.

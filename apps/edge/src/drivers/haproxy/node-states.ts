@@ -1,3 +1,4 @@
+import type { Exec } from '@postern/host/exec'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { RouteSections } from '@postern/render/resolved-route'
 import { makeDirectories } from './files/directories.ts'
@@ -9,6 +10,7 @@ import type { HaproxySocket } from './runtime/socket.ts'
 
 interface NodeStatesParts {
   paths: HaproxyPaths
+  exec: Exec
   socket: HaproxySocket
   haproxy: HaproxyProcess
   mapFiles: MapFiles
@@ -23,7 +25,14 @@ export interface NodeStates {
   apply(): Promise<void>
 }
 
-export function createNodeStates({ paths, socket, haproxy, mapFiles, map }: NodeStatesParts): NodeStates {
+export function createNodeStates({
+  paths,
+  exec,
+  socket,
+  haproxy,
+  mapFiles,
+  map,
+}: NodeStatesParts): NodeStates {
   // Unknown until the peers are observed; until then the entries of the previous edge process stay in force.
   let nodes: ReadonlyMap<string, string> | undefined
   let areApplied = false
@@ -46,7 +55,7 @@ export function createNodeStates({ paths, socket, haproxy, mapFiles, map }: Node
       map.verifyNext()
       if (!(await haproxy.findOrEnd())) return
       await applyMap(map)
-      if (gone.size > 0 && (await endWaiting(socket, routes, gone))) gone.clear()
+      if (gone.size > 0 && (await endWaiting({ socket, exec }, routes, gone))) gone.clear()
       areApplied = true
     },
     async apply() {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
 import type { Exec } from '@postern/host/exec'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
@@ -49,6 +50,8 @@ export interface HaproxyDriverOptions {
   tunnelTimeout?: number
   /** Seconds until a backend has taken a connection; twice this is what a visitor waits at most for our page. */
   connectTimeout?: number
+  /** Default: one for two processors, since the tunnel and the services of this machine need some too. */
+  threads?: number
   /** The base of the name of the systemd scope HAProxy lives in. */
   unit?: string
   /** Where others say which version this machine can have; default: as `npm start` does. */
@@ -60,10 +63,10 @@ export interface HaproxyDriverOptions {
 /** For listeners, idle connections and the log. */
 const OTHER_FILES = 1000
 /** What a visitor's connection may take, as HAProxy counts it from the settings that are rendered. */
-const FILES_EACH = 5.6
-/** The same of TCP services: as many again where TLS ends here, and over IPv6. */
+const FILES_EACH = 3.5
+/** The same of TCP services: as many again where TLS ends here. */
 const PORT_FILES_EACH = 2.1
-/** At least this share of the visitors of TCP services may have their TLS ended here, or come over IPv6. */
+/** At least this share of the visitors of TCP services may have their TLS ended here. */
 const TLS_SHARE = 0.25
 /** The share of all files, where there are TCP services. */
 const PORT_SHARE = 0.4
@@ -108,7 +111,8 @@ export async function findOptions(
     logPort: log.port,
     logSecret: log.secret,
     connectTimeout: options.connectTimeout ?? 4,
-    timeouts: { head: 10, body: 60, idle: 3600, ...options.timeouts },
+    threads: options.threads ?? Math.ceil(availableParallelism() / 2),
+    timeouts: { head: 10, body: 60, reader: 120, idle: 3600, ...options.timeouts },
     tunnelTimeout: options.tunnelTimeout ?? 3600,
   }
 }

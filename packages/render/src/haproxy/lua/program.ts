@@ -1,11 +1,9 @@
-import { LOST_LUA } from '../lost.ts'
 import { BYPASS_LUA } from './bypass.ts'
 import { SESSION_LUA } from './session.ts'
 import { SPELLINGS_LUA } from './spellings.ts'
 
 /**
- * What HAProxy's own rules cannot say. Loaded once per thread; the paths of the maps come by environment, because
- * 2.6 hands no arguments to a Lua file.
+ * What HAProxy's own rules cannot say. Loaded once per thread; the paths of the maps come by environment.
  */
 export const HAPROXY_LUA = `local lists = Map.new(os.getenv("POSTERN_LISTS"), Map._str)
 local compiled, count = {}, 0
@@ -69,7 +67,7 @@ core.register_action("log_open", { "tcp-req" }, function(txn)
     "O", os.getenv("POSTERN_LOG_SECRET"), txn:get_var("txn.id"), time, txn.f:src(), txn.f:dst_port()
   }, "|"))
 end)
-${SPELLINGS_LUA}${SESSION_LUA}${BYPASS_LUA}${LOST_LUA}
+${SPELLINGS_LUA}${SESSION_LUA}${BYPASS_LUA}
 -- The line at the end of an upgraded connection may be hours away.
 core.register_action("log_upgrade", { "http-res" }, function(txn)
   local now = core.now()

@@ -39,6 +39,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   tls: 'TLS to the service could not be started',
   SC: 'the service refused the connection',
   sC: 'the connection to the service timed out',
+  xC: 'the service refused the connection, or TLS to it could not be started',
   SH: 'the service closed the connection without an answer',
   sH: 'the service did not answer in time',
   SD: 'the service broke off its answer',
@@ -64,7 +65,7 @@ const UPGRADED_WHY = 'upgraded'
 
 /** No number of more digits is HAProxy's, and none that is longer can be a time. */
 const UPGRADED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(.*)$/
-const ENDED_HEAD = /^(\d{1,15}|-)\|(\d{1,15}|-)\|(-?\d{1,15})\|(..)\|([^|]*)\|/
+const ENDED_HEAD = /^(\d{1,15}|-)\|(\d{1,15}|-)\|(-?\d{1,15})\|(?:-(?=..\|))?(..)(?:[^|]{2})?\|([^|]*)\|/
 const ENDED_REST = /^(\d{1,15})\|([^|]*)\|(\d{1,15})\|(\d{1,15})\|([^|]*)\|([^|]*)\|(.*)$/
 
 const CONNECTED = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(\d{1,5})$/
@@ -74,7 +75,8 @@ const DISCONNECTED =
 const FAILED_HANDSHAKE = /^(\d{1,15})\|(\d{1,15})\|([^|]*)\|(\d{1,5})\|([^|]*)$/
 
 /**
- * `E|secret|id|counter|status|state|error|time|source|bytes|ms|node|why|METHOD path` at the end of a request,
+ * `E|secret|id|counter|status|end state|error|time|source|bytes|ms|node|why|METHOD path` at the end of a request (*end*
+ * is `-`, or how the way to the service ended, which comes before HAProxy's own *state*),
  * `U|secret|id|time|source|METHOD path` when a connection was upgraded; of TCP services `O|secret|id|time|source|port`
  * at the start and `T|secret|id|state|why|node|time|source|port|bytes in|bytes out|ms` at the end of a connection,
  * and `F|secret|id|time|source|port|error` when a TLS handshake fails; all as the rendered configuration writes them.
@@ -183,8 +185,8 @@ function endedText(end: End, rest: string): string {
   const [, time, source, bytes, ms, node, why = '', request] = ENDED_REST.exec(rest) ?? []
   const { state } = end
   const code = why === UPGRADED_WHY ? 101 : end.code
-  const ending = state.startsWith('K') && node === 'down' ? REASONS.tunnel : endedReason(state)
-  const reason = code === 101 ? endOfUpgrade(ending) : (REASONS[why] ?? REASONS[causeOf(end)] ?? ending)
+  const ending = node === 'down' && /^[KSs]/.test(state) ? REASONS.tunnel : endedReason(state)
+  const reason = code === 101 ? endOfUpgrade(ending) : (REASONS[why] ?? ending ?? REASONS[causeOf(end)])
   const figures = `${code > 0 ? code : '-'} ${formatSize(Number(bytes))} ${formatDuration(Number(ms))}`
   return textOf({ time, source, request }, levelOf(code, state), reason ? `${figures} ${reason}` : figures)
 }
@@ -207,7 +209,7 @@ function signOf(end: End): BackendSign | null {
   const { code, state } = end
   if (state === '--' && code > 0) return code === 400 ? 'odd' : 'answered'
   const cause = causeOf(end)
-  if (cause === 'SC' || cause === 'sC' || cause === 'tls') return 'failed'
+  if (cause === 'tls' || /^[Ssx]C$/.test(cause)) return 'failed'
   if (cause === 'SH' || cause === 'PH') return 'odd'
   return code > 0 && /^[CcSsPIRK][DL]$/.test(cause) ? 'answered' : null
 }

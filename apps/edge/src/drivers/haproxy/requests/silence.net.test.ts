@@ -1,6 +1,6 @@
+import { connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { isHaproxy3 } from '@postern/testkit/haproxy-version'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -14,7 +14,7 @@ import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 
 /** Seconds, with the head's far from the body's, and both far from that of an answer. */
-const timeouts = { head: 1, body: 7, idle: 60 }
+const timeouts = { head: 1, body: 7, reader: 3, idle: 60 }
 
 let lab: HaproxyLab
 let upstream: Upstream
@@ -27,6 +27,8 @@ beforeAll(async () => {
   upstream = await startUpstream({
     answer: (request, response) => {
       const wait = Number(request.url?.slice(1))
+      if (request.url === '/silent') return
+      if (request.url?.startsWith('/unread')) return void response.end(Buffer.alloc(50_000_000))
       if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' })
       if (request.method === 'GET') response.write('data: 1\n\n')
       request.resume().on('end', () => setTimeout(() => response.end('the end'), wait))
@@ -88,10 +90,7 @@ describe.concurrent('silence', () => {
     expect(ms).toBeLessThan(35_000)
     // The service saw its request break off, and may say so itself.
     expect(heard).toMatch(/^HTTP\/1\.1 4/)
-    const why = (await isHaproxy3())
-      ? '(silent for too long|not send the request in time)'
-      : 'silent for too long'
-    const line = new RegExp(`"POST /" .*${why}$`)
+    const line = /"POST \/" .*(silent for too long|not send the request in time)$/
     await until('the line', () => lab.logs.some(({ text }) => line.test(text)))
   })
 
@@ -105,6 +104,41 @@ describe.concurrent('silence', () => {
     expect(await answered).toMatch(/^HTTP\/1\.1 200 /)
     socket.destroy()
     await life
+  })
+
+  test.each(['GET', 'POST'])(
+    'of a service keeps no place for a visitor who left it with %s',
+    async (method) => {
+      const socket = secure()
+      open.push(socket)
+      socket
+        .on('error', () => undefined)
+        .write(`${method} /silent HTTP/1.1\r\nHost: s2.example.com\r\nContent-Length: 0\r\n\r\n`)
+      await until('the service to be asked', () => upstream.seen.some(({ url }) => url === '/silent'))
+      socket.destroy()
+      const line = new RegExp(`"${method} /silent" .*the visitor left$`)
+      await until('the line', () => lab.logs.some(({ text }) => line.test(text)))
+      upstream.seen.length = 0
+    },
+  )
+
+  test.each(['http/1.1', 'h2'])('of a visitor who does not read ends, over %s', async (protocol) => {
+    const path = `/unread-${protocol.slice(0, 2)}`
+    const socket = secure(protocol)
+    open.push(socket)
+    if (protocol === 'h2') {
+      const session = connectHttp2('https://s2.example.com', { createConnection: () => socket })
+      session.on('error', () => undefined)
+      session
+        .request({ ':path': path })
+        .on('error', () => undefined)
+        .pause()
+    } else {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: s2.example.com\r\n\r\n`)
+      socket.on('error', () => undefined).pause()
+    }
+    const line = new RegExp(`"GET ${path}" .*the visitor was silent for too long$`)
+    await until('the line', () => lab.logs.some(({ text }) => line.test(text)))
   })
 
   test.each(['GET', 'POST'])('of an answer to %s may last as long as that of a WebSocket', async (method) => {
@@ -139,7 +173,9 @@ describe('many connections', () => {
     await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])
     const port = lab.httpsPort
     const sockets = await Promise.all(
-      Array.from({ length: maxConnections * 0.8 }, () => openSocket({ port, host: 's2.example.com' })),
+      Array.from({ length: maxConnections * 0.8 }, (_, index) =>
+        openSocket({ port, host: 's2.example.com', from: `127.0.0.${20 + (index % 4)}` }),
+      ),
     )
     await expect(visit({ port, host: 's2.example.com', path: '/0' })).rejects.toThrow()
     expect((await visit({ port, host: PUBLIC_HOST })).status).toBe(200)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Exec } from '@postern/host/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import { FLAGS } from '@postern/render/haproxy/maps/routes'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
@@ -16,8 +17,14 @@ interface OpenStream {
   source: string
   /** The list entry that let the visitor in, or `-` where no sign-in is needed. */
   member?: string
-  /** It is connected to the service, and no head of an answer has come. */
-  isWaiting: boolean
+  /** The connection to the service, while no head of an answer has come by it. */
+  waitsBy?: Wire
+}
+
+/** Both ends of a TCP connection of HAProxy's, as `ss` takes them. */
+interface Wire {
+  from: string
+  to: string
 }
 
 /** Up to this many services the table is asked for each of them; beyond, once for all. */
@@ -41,7 +48,7 @@ async function listStreams(
   })
 }
 
-/** A request that waits for its answer is tried again when it is ended, so ending takes as many rounds. */
+/** Ending takes as many rounds while new requests come by the connections of a visitor. */
 const ROUNDS = 20
 const ROUND_MS = 20
 /** Few enough that hardly a millisecond is between the look and the end. */
@@ -49,13 +56,13 @@ const AT_ONCE = 20
 
 /**
  * Ends streams. Each handle is looked at again right before, because HAProxy reuses them.
- * @param which `waiting`: only while they wait for the service; one that asks again elsewhere is left alone.
+ * @param end ends those that are still there; by default with their visitors' connections
  * @returns whether all have ended
  */
 async function endStreams(
   socket: HaproxySocket,
   streams: readonly OpenStream[],
-  which: 'all' | 'waiting' = 'all',
+  end: (streams: readonly Session[]) => Promise<void> = (streams) => shutDown(socket, streams),
 ): Promise<boolean> {
   let left = streams
   for (let round = 0; left.length > 0 && round < ROUNDS; round++) {
@@ -64,15 +71,20 @@ async function endStreams(
     for (let start = 0; start < left.length; start += AT_ONCE) {
       const some = left.slice(start, start + AT_ONCE)
       const now = parseSessions(await socket.sendAll(some.map(({ handle }) => `show sess ${handle}`)))
-      const meant = now.filter((session) => which === 'all' || session.isWaiting)
-      const open = new Set(meant.map(({ handle, id }) => `${handle} ${id}`))
-      const still = some.filter(({ handle, id }) => open.has(`${handle} ${id}`))
-      await socket.sendAll(still.map(({ handle }) => `shutdown session ${handle}`))
-      alive.push(...still)
+      const found = now.filter(({ handle, id }) =>
+        some.some((each) => each.handle === handle && each.id === id),
+      )
+      await end(found)
+      const open = new Set(found.map(({ handle }) => handle))
+      alive.push(...some.filter(({ handle }) => open.has(handle)))
     }
     left = alive
   }
   return left.length === 0
+}
+
+async function shutDown(socket: HaproxySocket, streams: readonly Session[]): Promise<void> {
+  await socket.sendAll(streams.map(({ handle }) => `shutdown session ${handle}`))
 }
 
 type Owner = Pick<OpenStream, 'service' | 'source' | 'member'>
@@ -103,7 +115,7 @@ async function readOwners(
 function parseSessions(text: string): Session[] {
   return text.split(/^(?=0x)/m).flatMap((session) => {
     const [, handle = '', number = ''] = /^(0x[0-9a-f]+): \[.*?\] id=(\d+) proto=/.exec(session) ?? []
-    return handle ? [{ handle, id: portKey(session) ?? number, isWaiting: isWaiting(session) }] : []
+    return handle ? [{ handle, id: portKey(session) ?? number, waitsBy: findWire(session) }] : []
   })
 }
 
@@ -116,13 +128,12 @@ function portKey(session: string): string | undefined {
 
 type Session = Omit<OpenStream, keyof Owner>
 
-/** Connected to the service itself, and no head of an answer has come. What is still connecting fails by itself. */
-function isWaiting(session: string): boolean {
-  return (
-    session.includes(' rsp.st=MSG_RPBEFORE ') &&
-    /^ {2}server=target /m.test(session) &&
-    /^ {2}scb=.* state=EST /m.test(session)
-  )
+/** While it is connected to the service, and no head of an answer has come. What is still connecting fails by itself. */
+function findWire(session: string): Wire | undefined {
+  const isWaiting = session.includes(' rsp.st=MSG_RPBEFORE ') && /^ {2}scb=.* state=EST /m.test(session)
+  const [, from] = /^ {2}backend=\S+ .* addr=(\S+:\d+)$/m.exec(session) ?? []
+  const [, to] = /^ {2}server=(?:target|again) .* addr=(\S+:\d+)$/m.exec(session) ?? []
+  return isWaiting && from && to ? { from, to } : undefined
 }
 
 /** Where one end has an IPv4 address and the other an IPv6 one, HAProxy writes both as IPv6. */
@@ -167,11 +178,12 @@ export async function endUnwanted(
 
 /**
  * Ends the requests that wait for an answer of nodes which do not give any. Downloads and WebSockets stay: they go on
- * when the tunnel is back.
+ * when the tunnel is back. The kernel ends their connections to the services, which HAProxy then answers for by a page;
+ * where it cannot do that, HAProxy ends the visitors' connections without one.
  * @returns whether all have ended
  */
 export async function endWaiting(
-  socket: HaproxySocket,
+  { socket, exec }: { socket: HaproxySocket; exec: Exec },
   routes: RouteSections,
   nodes: ReadonlySet<number>,
 ): Promise<boolean> {
@@ -179,8 +191,29 @@ export async function endWaiting(
   for (const section of routes.values())
     for (const { id, node } of section) if (node.kind !== 'local' && nodes.has(node.id)) services.add(id)
   if (services.size === 0) return true
-  const waiting = (await listStreams(socket, services)).filter(({ isWaiting }) => isWaiting)
-  return await endStreams(socket, waiting, 'waiting')
+  const asked = new Set<string>()
+  const isWaiting = (stream: Session) => stream.waitsBy !== undefined
+  return await endStreams(
+    socket,
+    (await listStreams(socket, services)).filter(isWaiting),
+    async (streams) => {
+      const waiting = streams.filter(isWaiting)
+      await cut(exec, waiting)
+      await shutDown(
+        socket,
+        waiting.filter(({ id }) => asked.has(id)),
+      )
+      for (const { id } of waiting) asked.add(id)
+    },
+  )
+}
+
+/** Has the kernel end connections of HAProxy's to services. */
+async function cut(exec: Exec, streams: readonly Session[]): Promise<void> {
+  const ends = streams.flatMap(({ waitsBy }) => (waitsBy ? [waitsBy] : []))
+  if (ends.length === 0) return
+  const filter = ends.flatMap(({ from, to }) => ['or', '(', 'src', from, 'and', 'dst', to, ')']).slice(1)
+  await exec.run('ss', ['--kill', '--no-header', '--numeric', '--tcp', ...filter])
 }
 
 /** Whether the change may leave connections open that have to be ended. */

@@ -1,0 +1,49 @@
+import { isIpv4 } from '@postern/net/ip'
+import { SERVICES_SHARE } from './budgets.ts'
+import { FLAGS } from './maps/routes.ts'
+import type { HaproxyOptions, HaproxyPaths } from './options.ts'
+
+/**
+ * IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists.
+ * @param ports one port, or a range like `32660-32760`
+ */
+export function renderBinds(options: HaproxyOptions, ports: number | string, rest: string): string {
+  const binds = options.addresses.map((address) =>
+    isIpv4(address) ? `${address}:${ports}` : `[${address}]:${ports} v6only`,
+  )
+  return binds.map((bind) => `  bind ${bind} ${rest}`.trimEnd()).join('\n')
+}
+
+/** Connections above the limit that are still told so by a page, and by a line in the log of the service. */
+const TOLD = 20
+/** An IPv6 visitor usually holds a whole /64, and can easily have a /48. */
+const NETWORK_SHARE = 4
+/** What each source's limits are divided by while more than half of all connections are taken. */
+const CROWDED_SHARE = 10
+
+/** @param room the connections that this frontend takes */
+export function renderSourceLimit(options: HaproxyOptions, room: number): string {
+  const { connectionsPerSource } = options
+  const network = connectionsPerSource * NETWORK_SHARE
+  return `  tcp-request connection track-sc0 src,ipmask(32,64) table sources
+  tcp-request connection track-sc1 src,ipmask(32,48) table networks
+  tcp-request connection set-var(sess.over) bool(true) if { sc0_conn_cur gt ${connectionsPerSource} } or { sc1_conn_cur gt ${network} }
+  tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + TOLD} } or { sc1_conn_cur gt ${network + TOLD} }
+${renderCrowdLimit(options, `{ fe_conn gt ${Math.floor(room / 2)} }`)}`
+}
+
+/** @param condition of connections of which most of the room is taken */
+export function renderCrowdLimit({ connectionsPerSource }: HaproxyOptions, condition: string): string {
+  const crowded = (limit: number) => Math.ceil(limit / CROWDED_SHARE)
+  return `  tcp-request connection reject if ${condition} { sc0_conn_cur gt ${crowded(connectionsPerSource)} }
+  tcp-request connection reject if ${condition} { sc1_conn_cur gt ${crowded(connectionsPerSource * NETWORK_SHARE)} }`
+}
+
+/** Visitors of services leave room for the console, and for those who name no server: they come by an IP address. */
+export function renderConsoleShare(options: HaproxyOptions, paths: HaproxyPaths): string {
+  const services = Math.floor(options.maxConnections * SERVICES_SHARE)
+  const name = 'ssl_fc_sni,lower,rtrim(.),concat(/)'
+  return `  acl names_console ssl_fc_sni -m str -i ${options.publicHost}
+  acl names_console ${name},map_beg(${paths.routes}),field(5,|) -m sub ${FLAGS.console}
+  tcp-request session reject if { fe_conn gt ${services} } { ssl_fc_sni -m found } !names_console`
+}
