@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { BackendProto } from './services.ts'
+import { BackendProto } from './service-fields.ts'
 
 /**
  * What every edge should look like, in hashed sections, so that unchanged ones are not sent again.

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { FieldError } from './errors.ts'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
-import { HttpServiceFields, PortProto, TcpServiceForm } from './services.ts'
+import { columnOf, HTTP_FIELDS_OF_AGENTS, PortProto, SERVICE_FIELDS, TCP_FIELDS } from './service-fields.ts'
 
 /** From what an agent learns which services its node has, like `docker` or `file`. Each keeps to its own. */
 export const SourceName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/))
@@ -29,8 +29,8 @@ const own = {
   enabled: f.withDefault(z.boolean(), true),
   backendPort: f.port,
 }
-const { name, backendHost, allowedIps, blockedIps } = HttpServiceFields.shape
-const shared = { name, backendHost, allowedIps, blockedIps }
+const { domain, ...shared } = columnOf(SERVICE_FIELDS, 'form')
+const { port, ssl } = columnOf(TCP_FIELDS, 'form')
 
 /** Sign-in is not for sources: it is no field of theirs, and a domain with sign-in is refused. */
 export const PublishedHttp = z.strictObject({
@@ -42,8 +42,7 @@ export const PublishedHttp = z.strictObject({
    * leads to the server, or a person gave it to the node.
    */
   domain: f.domainName,
-  pathLocation: HttpServiceFields.shape.pathLocation,
-  backendProto: HttpServiceFields.shape.backendProto,
+  ...columnOf(HTTP_FIELDS_OF_AGENTS, 'form'),
 })
 
 /** Without `port` the server takes the lowest that is free, which the service then keeps. */
@@ -51,18 +50,18 @@ export const PublishedTcp = z.strictObject({
   ...own,
   ...shared,
   type: z.literal('tcp'),
-  domain: TcpServiceForm.shape.domain,
-  port: TcpServiceForm.shape.port,
+  domain,
+  port,
   /** Needs a domain, whose certificate it has. */
-  ssl: TcpServiceForm.shape.ssl,
+  ssl,
 })
 
 export const PublishedUdp = z.strictObject({
   ...own,
   ...shared,
   type: z.literal('udp'),
-  domain: TcpServiceForm.shape.domain,
-  port: TcpServiceForm.shape.port,
+  domain,
+  port,
 })
 
 /** One service as its source wants it. The server judges each by itself. */

@@ -1,68 +1,41 @@
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
-import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 import { MESSAGES } from './messages.ts'
+import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from './service-fields.ts'
 
 /** `tcp` is every service with a public port of its own, those over UDP too. */
 export const ServiceType = z.enum(['http', 'tcp'])
 export type ServiceType = z.infer<typeof ServiceType>
 
-export const BackendProto = z.enum(['http', 'https'])
-export type BackendProto = z.infer<typeof BackendProto>
-
-/** How a service with a public port of its own is reached, by visitors and at its backend. */
-export const PortProto = z.enum(['tcp', 'udp'])
-export type PortProto = z.infer<typeof PortProto>
-
-/** What a form says of a service of any type. Whether `backendHost` is needed depends on the node. */
-const serviceFields = {
-  name: f.name,
-  domain: f.blankable(f.domainName),
-  backendHost: f.blankable(f.backendHost),
-  allowedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
-  blockedIps: f.listOf(f.ipOrCidr, LIMITS.ipListEntries),
+/** What a form says of a service of any type. */
+const serviceForm = {
+  ...columnOf(SERVICE_FIELDS, 'form'),
   /** For a domain that is new with this service: do not ask DNS whether it points here. */
   skipValidation: f.withDefault(z.boolean(), false),
 }
 
 /** What a person can say about an HTTP service; `http-service-form.ts` also reads the lines of `skipAuthRoutes`. */
-export const HttpServiceFields = z
-  .strictObject({
-    ...serviceFields,
-    pathLocation: f.blankable(f.servicePath),
-    backendProto: f.withDefault(BackendProto, 'http'),
-    backendPort: f.withDefault(f.port, LIMITS.defaultHttpPort),
-    /** Visitors sign in first, as the domain says. */
-    requireAuth: f.withDefault(z.boolean(), false),
-    /** What needs no sign-in all the same: a path or an expression in each line. Counts only with `requireAuth`. */
-    skipAuthRoutes: f.blankable(z.string().check(z.maxLength(LIMITS.bypassLength))),
-  })
-  .check(
-    z.refine((form) => form.requireAuth !== true || Boolean(form.domain), {
-      path: ['requireAuth'],
-      error: MESSAGES.noAuthentication,
-      ...f.together,
-    }),
-    z.refine((form) => Boolean(form.domain) || Boolean(form.pathLocation), {
-      path: ['domain'],
-      error: MESSAGES.domainOrPath,
-      ...f.together,
-    }),
-  )
+export const HttpServiceFields = z.strictObject({ ...serviceForm, ...columnOf(HTTP_FIELDS, 'form') }).check(
+  z.refine((form) => form.requireAuth !== true || Boolean(form.domain), {
+    path: ['requireAuth'],
+    error: MESSAGES.noAuthentication,
+    ...f.together,
+  }),
+  z.refine((form) => Boolean(form.domain) || Boolean(form.pathLocation), {
+    path: ['domain'],
+    error: MESSAGES.domainOrPath,
+    ...f.together,
+  }),
+)
 export type HttpServiceForm = z.infer<typeof HttpServiceFields>
 export type HttpServiceFormInput = z.input<typeof HttpServiceFields>
 
-/** What a person can say about a TCP or UDP service. Without `port` the server takes the lowest that is free. */
+/** What a person can say about a TCP or UDP service. */
 export const TcpServiceForm = z
   .strictObject({
-    ...serviceFields,
-    port: f.blankable(f.port),
-    proto: f.withDefault(PortProto, 'tcp'),
-    /** TLS ends at the edge: with the domain's certificate, or without a domain the installation's own. */
-    ssl: f.withDefault(z.boolean(), false),
-    /** The console shows 1883 first. */
-    backendPort: f.requiredPort,
+    ...serviceForm,
+    ...columnOf(TCP_FIELDS, 'form'),
     /** A person knows that the program will see the cookies of those who sign in at its address. Asked once, not kept. */
     confirmSharedCookies: z.optional(f.withDefault(z.boolean(), false)),
   })
@@ -102,15 +75,10 @@ export type ServiceState = z.infer<typeof ServiceState>
 
 /** What services of all types have. They share one sequence of ids. */
 const service = {
+  ...columnOf(SERVICE_FIELDS, 'record'),
   id: z.number(),
   nodeId: z.number(),
   nodeName: z.string(),
-  name: z.string(),
-  domain: z.nullable(z.string()),
-  backendHost: z.nullable(z.string()),
-  backendPort: z.number(),
-  allowedIps: z.array(z.string()),
-  blockedIps: z.array(z.string()),
   enabled: z.boolean(),
   /** Whether visitors speak TLS to the edge. */
   ssl: z.boolean(),
@@ -131,20 +99,15 @@ const service = {
 
 export const HttpService = z.object({
   ...service,
+  ...columnOf(HTTP_FIELDS, 'record'),
   type: z.literal('http'),
-  pathLocation: z.string(),
-  backendProto: BackendProto,
-  requireAuth: z.boolean(),
-  skipAuthRoutes: z.nullable(z.string()),
 })
 export type HttpService = z.infer<typeof HttpService>
 
 export const TcpService = z.object({
   ...service,
+  ...columnOf(TCP_FIELDS, 'record'),
   type: z.literal('tcp'),
-  proto: PortProto,
-  /** The public one. */
-  port: z.number(),
 })
 export type TcpService = z.infer<typeof TcpService>
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf, messageOf } from '@postern/host/errors'
 import * as z from 'zod/mini'
 import { parseJson } from '../files.ts'
-import { MAX_OFFERS, type Offer, type Offers } from './offer.ts'
+import { MAX_OFFERS, type Offer, Offered, type Offers } from './offer.ts'
 
 export interface FileOptions {
   path: string
@@ -59,21 +59,7 @@ function assertTrusted(found: Stats): void {
   if (uid !== 0 || isOthersToo) throw new Error('it must belong to root and be writable by root only')
 }
 
-const Entry = z.strictObject({
-  key: z.optional(z.string()),
-  type: z.enum(['http', 'tcp', 'udp']),
-  name: z.string(),
-  domain: z.optional(z.string()),
-  pathLocation: z.optional(z.string()),
-  backendProto: z.optional(z.string()),
-  backendHost: z.optional(z.string()),
-  backendPort: z.number(),
-  port: z.optional(z.number()),
-  ssl: z.optional(z.boolean()),
-  enabled: z.optional(z.boolean()),
-  allowedIps: z.optional(z.array(z.string())),
-  blockedIps: z.optional(z.array(z.string())),
-})
+const Entry = z.extend(Offered, { key: z.optional(z.string()) })
 
 /**
  * A list of services in JSON, in the shape of the server's API.

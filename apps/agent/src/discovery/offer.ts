@@ -1,22 +1,31 @@
-/** One service that a source on this node wants to see published. The server judges it as it does a person's form. */
-export interface Offer {
+import * as z from 'zod/mini'
+
+const text = z.optional(z.string())
+const texts = z.optional(z.array(z.string()))
+
+/** What a source can say of one service on this node. The server judges it as it does a person's form. */
+export const Offered = z.strictObject({
+  type: z.enum(['http', 'tcp', 'udp']),
+  name: z.string(),
+  domain: text,
+  pathLocation: text,
+  backendProto: text,
+  /** Absent: this node itself. */
+  backendHost: text,
+  backendPort: z.number(),
+  /** The public one, of a TCP or UDP service. Absent: the server chooses. */
+  port: z.optional(z.number()),
+  /** TLS ends at the edge, of a TCP service. */
+  ssl: z.optional(z.boolean()),
+  enabled: z.optional(z.boolean()),
+  allowedIps: texts,
+  blockedIps: texts,
+})
+
+/** One service that a source wants to see published. */
+export interface Offer extends z.infer<typeof Offered> {
   /** By which the source knows it again, like `grafana/http`. */
   key: string
-  type: 'http' | 'tcp' | 'udp'
-  name: string
-  domain?: string
-  pathLocation?: string
-  backendProto?: string
-  /** Absent: this node itself. */
-  backendHost?: string
-  backendPort: number
-  /** The public one, of a TCP or UDP service. Absent: the server chooses. */
-  port?: number
-  /** TLS ends at the edge, of a TCP service. */
-  ssl?: boolean
-  enabled?: boolean
-  allowedIps?: string[]
-  blockedIps?: string[]
 }
 
 /** All that a source wants, and what it could not read, in words. */

@@ -1,4 +1,5 @@
 import { endpoints } from '@postern/contract/console-endpoints'
+import { LIMITS } from '@postern/contract/limits'
 import type { HttpService } from '@postern/contract/services'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
@@ -8,10 +9,10 @@ import { SandboxHint } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import {
   findPathError,
-  httpServiceValues,
   NEW_HTTP_SERVICE,
   previewHttpRoute,
   schemaForHttp,
+  serviceValues,
 } from './service-values.ts'
 import { ServiceSignInFields } from './sign-in-fields.tsx'
 import { TextField } from './TextField.tsx'
@@ -29,7 +30,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
     schema: schemaForHttp(node, locked),
     record: service,
     draft: { of: { form: 'service', node, type: 'http', service }, values: draft },
-    valuesOf: (record) => (record ? httpServiceValues(record) : NEW_HTTP_SERVICE),
+    valuesOf: (record) => (record ? serviceValues(NEW_HTTP_SERVICE, record) : NEW_HTTP_SERVICE),
     create: (body) => api.call(endpoints.createHttpService, { params: { nodeId: node.id }, body }),
     update: ({ nodeId, id }, body) => api.call(endpoints.updateHttpService, { params: { nodeId, id }, body }),
     onSaved,
@@ -44,7 +45,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
       form={form}
       dialog={dialog}
       locked={locked}
-      defaultPort={NEW_HTTP_SERVICE.backendPort}
+      defaultPort={LIMITS.defaultHttpPort}
       route={previewHttpRoute(values, { node, publicUrl: config?.publicUrl, isConsole: locked })}
       onClose={onClose}
       onPath={(path) =>

@@ -1,4 +1,5 @@
 import { endpoints } from '@postern/contract/console-endpoints'
+import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import { type TcpService, TcpServiceForm as TcpServiceSchema } from '@postern/contract/services'
 import { useWatch } from 'react-hook-form'
@@ -7,7 +8,7 @@ import { useConfig } from '../api/queries.ts'
 import { CheckboxField, NumberField, SelectField } from './bound-fields.tsx'
 import { useSkipOffered } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
-import { NEW_TCP_SERVICE, previewTcpRoute, schemaForNode, tcpServiceValues } from './service-values.ts'
+import { NEW_TCP_SERVICE, previewTcpRoute, schemaForNode, serviceValues } from './service-values.ts'
 
 const PROTOCOLS = [
   { value: 'tcp', text: 'tcp://' },
@@ -21,7 +22,7 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
     schema: schemaForNode(TcpServiceSchema, node),
     record: service,
     draft: { of: { form: 'service', node, type: 'tcp', service }, values: draft },
-    valuesOf: (record) => (record ? tcpServiceValues(record) : NEW_TCP_SERVICE),
+    valuesOf: (record) => (record ? serviceValues(NEW_TCP_SERVICE, record) : NEW_TCP_SERVICE),
     create: (body) => api.call(endpoints.createTcpService, { params: { nodeId: node.id }, body }),
     update: ({ nodeId, id }, body) => api.call(endpoints.updateTcpService, { params: { nodeId, id }, body }),
     onSaved,
@@ -46,7 +47,7 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
       form={form}
       dialog={dialog}
       locked={false}
-      defaultPort={NEW_TCP_SERVICE.backendPort}
+      defaultPort={LIMITS.defaultTcpPort}
       route={previewTcpRoute(values, { node, publicUrl: config?.publicUrl })}
       onClose={onClose}
       domainHint="Choose one, type a new name, or leave it empty to use this server's address."

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest'
 import {
   canNameHost,
   findHostError,
-  httpServiceValues,
   NEW_HTTP_SERVICE,
   NEW_TCP_SERVICE,
   plainHint,
@@ -13,7 +12,7 @@ import {
   previewTcpRoute,
   readAddress,
   schemaForNode,
-  tcpServiceValues,
+  serviceValues,
 } from './service-values.ts'
 
 const plain = { isGateway: false, isLocal: false }
@@ -64,7 +63,7 @@ describe('the values of the service form', () => {
       created_at: '',
       updated_at: '',
     }
-    expect(HttpServiceForm.parse(httpServiceValues(service))).toEqual({
+    expect(HttpServiceForm.parse(serviceValues(NEW_HTTP_SERVICE, service))).toEqual({
       name: 'web',
       domain: null,
       pathLocation: '/app',
@@ -121,7 +120,7 @@ describe('the values of the form of a TCP service', () => {
       created_at: '',
       updated_at: '',
     }
-    expect(TcpServiceForm.parse(tcpServiceValues(service))).toEqual({
+    expect(TcpServiceForm.parse(serviceValues(NEW_TCP_SERVICE, service))).toEqual({
       ...form,
       skipValidation: false,
       confirmSharedCookies: false,

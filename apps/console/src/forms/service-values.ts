@@ -4,13 +4,8 @@ import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
 import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
-import type {
-  HttpService,
-  HttpServiceFormInput,
-  Service,
-  TcpService,
-  TcpServiceFormInput,
-} from '@postern/contract/services'
+import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from '@postern/contract/service-fields'
+import type { HttpServiceFormInput, TcpServiceFormInput } from '@postern/contract/services'
 import * as z from 'zod/mini'
 import { backendText } from '../components/service-card/service-text.ts'
 import { domainUrl } from '../util/urls.ts'
@@ -21,57 +16,27 @@ export type ServiceValues = Pick<
   'name' | 'domain' | 'backendHost' | 'backendPort' | 'allowedIps' | 'blockedIps' | 'skipValidation'
 >
 
-const NEW_SERVICE = {
-  name: '',
-  domain: '',
-  backendHost: '',
-  allowedIps: [],
-  blockedIps: [],
-  skipValidation: false,
-} satisfies Omit<ServiceValues, 'backendPort'>
-
-/** What a service form holds while it is edited: texts, never null. */
-function serviceValues(service: Service) {
-  return {
-    name: service.name,
-    domain: service.domain ?? '',
-    backendHost: service.backendHost ?? '',
-    backendPort: service.backendPort,
-    allowedIps: [...service.allowedIps],
-    blockedIps: [...service.blockedIps],
-    skipValidation: false,
-  } satisfies ServiceValues
-}
+const NEW_SERVICE = { ...columnOf(SERVICE_FIELDS, 'start'), skipValidation: false }
 
 export const NEW_HTTP_SERVICE = {
   ...NEW_SERVICE,
-  pathLocation: '/',
-  backendProto: 'http',
-  backendPort: LIMITS.defaultHttpPort,
-  requireAuth: false,
-  skipAuthRoutes: '',
+  ...columnOf(HTTP_FIELDS, 'start'),
 } satisfies HttpServiceFormInput
-
-export function httpServiceValues(service: HttpService) {
-  const { pathLocation, backendProto, requireAuth } = service
-  const skipAuthRoutes = service.skipAuthRoutes ?? ''
-  const own = { pathLocation, backendProto, requireAuth, skipAuthRoutes }
-  return { ...serviceValues(service), ...own } satisfies HttpServiceFormInput
-}
 
 export const NEW_TCP_SERVICE = {
   ...NEW_SERVICE,
-  port: null,
-  proto: 'tcp',
-  ssl: false,
-  backendPort: LIMITS.defaultTcpPort,
+  ...columnOf(TCP_FIELDS, 'start'),
   confirmSharedCookies: false,
 } satisfies TcpServiceFormInput
 
-export function tcpServiceValues(service: TcpService) {
-  const { port, proto, ssl } = service
-  const own = { port, proto, ssl, confirmSharedCookies: false }
-  return { ...serviceValues(service), ...own } satisfies TcpServiceFormInput
+/**
+ * What a service form holds while it is edited: texts, never null.
+ * @param start the same form of a new service; what the record does not have is as there
+ */
+export function serviceValues<In extends object>(start: In, service: { [K in keyof In]?: In[K] | null }): In {
+  const names = Object.keys(start) as (keyof In)[] // An object of its own, which has no others.
+  const values = names.map((name) => [name, service[name] ?? start[name]])
+  return Object.fromEntries(values)
 }
 
 /** What a plain node can be a backend for, and where its program listens: the CLI leads to 127.0.0.1, a file does not. */

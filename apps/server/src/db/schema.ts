@@ -1,11 +1,11 @@
 import type { Role } from '@postern/contract/auth'
 import type { CertificateKind, OrderStep } from '@postern/contract/certificates'
 import type { SignInOutcome } from '@postern/contract/domains'
-import type { BackendProto, PortProto, ServiceType } from '@postern/contract/services'
+import type { PortProto } from '@postern/contract/service-fields'
+import type { ServiceType } from '@postern/contract/services'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
+import type { Flag, HttpColumns, TcpColumns } from './columns.ts'
 
-/** SQLite has no booleans. */
-export type Flag = 0 | 1
 /** RFC 3339 UTC with milliseconds. */
 type Time = string
 /** Never changed after the insert. */
@@ -14,8 +14,6 @@ type Fixed<T> = ColumnType<T, T, never>
 type Sealed = string
 /** Text that is JSON; its shape stands in the comment. */
 type Json = string
-
-export const flag = (value: boolean): Flag => (value ? 1 : 0)
 
 interface UsersTable {
   id: Generated<number>
@@ -165,7 +163,7 @@ interface ChallengesTable {
 }
 
 /** Services of every type: one id sequence, so that one id means one thing everywhere. */
-interface ServicesTable {
+interface ServicesTable extends HttpColumns, TcpColumns {
   id: Generated<number>
   type: Fixed<ServiceType>
   node_id: Fixed<number>
@@ -173,26 +171,12 @@ interface ServicesTable {
   /** As that of a node. */
   name_folded: string
   domain_id: number | null
-  /** HTTP services only; null for others. */
-  path: string | null
-  /** HTTP services only; null for others. */
-  backend_proto: BackendProto | null
-  /** TCP and UDP services only; null for others. */
-  proto: PortProto | null
-  /** The public one of a TCP or UDP service; null for others. */
-  port: number | null
-  /** Whether TLS of a TCP service ends at the edge; null for others. */
-  ssl: Flag | null
   backend_host: string | null
   backend_port: number
   /** string[] */
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
-  /** HTTP services only. */
-  require_auth: Generated<Flag>
-  /** HTTP services only; null for none. */
-  skip_auth_routes: string | null
   enabled: Flag
   system: Fixed<Flag>
   created_at: Fixed<Time>

@@ -1,5 +1,6 @@
 import { titleOfSource } from '@postern/contract/publishing'
-import type { BackendProto, PortProto, Service, ServiceType } from '@postern/contract/services'
+import type { BackendProto, PortProto } from '@postern/contract/service-fields'
+import type { Service, ServiceType } from '@postern/contract/services'
 
 /** As headings and menus name a type: `HTTP`. */
 export function typeName(type: ServiceType): string {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { renderChallenges } from '@postern/render/haproxy/maps/challenges'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
+import { parseRouteLine } from '@postern/render/haproxy/maps/routes'
 import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { RouteSections } from '@postern/render/resolved-route'
@@ -11,7 +12,7 @@ import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
 import type { HaproxyProcess } from './process/process.ts'
 import { createCertificateLoader } from './runtime/certificates.ts'
 import { applyMap, createRuntimeMap } from './runtime/map.ts'
-import { endUnwanted, parseLine, takesAway } from './runtime/sessions.ts'
+import { endUnwanted, takesAway } from './runtime/sessions.ts'
 import type { HaproxySocket } from './runtime/socket.ts'
 
 interface ContentsParts {
@@ -132,9 +133,9 @@ function servicesOf(
   const hashOf = (list: string) => list.split('.', 1)[0]
   const hashes = new Set(listKeys.map(hashOf))
   const wrong = [...routes].filter(
-    ([key, line]) => keys.includes(key) || hashes.has(hashOf(parseLine(line).list)),
+    ([key, line]) => keys.includes(key) || hashes.has(hashOf(parseRouteLine(line).list)),
   )
-  return [...new Set(wrong.map(([, line]) => parseLine(line).id))]
+  return [...new Set(wrong.map(([, line]) => Number(parseRouteLine(line).service)))]
 }
 
 export function digest(text: string): string {

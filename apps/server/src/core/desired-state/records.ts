@@ -1,6 +1,7 @@
 import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/desired-state'
 import { parseBypass } from '@postern/net/bypass'
 import { contains, findCidr, findCidrs, formatCidr, subtract, unmapped } from '@postern/net/cidr'
+import { httpFieldsOf, type OwnColumns } from '../../db/columns.ts'
 import type { NodeRow, ServiceRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
@@ -49,23 +50,11 @@ function targetOf(node: NodeTarget): RouteNode {
     : { kind: 'plain', id, address4 }
 }
 
-export type RoutedService = Pick<
-  ServiceRow,
-  | 'id'
-  | 'path'
-  | 'backend_proto'
-  | 'proto'
-  | 'port'
-  | 'ssl'
-  | 'backend_host'
-  | 'backend_port'
-  | 'allowed_ips'
-  | 'blocked_ips'
-  | 'enabled'
-  | 'system'
-  | 'require_auth'
-  | 'skip_auth_routes'
->
+type RoutedService = OwnColumns &
+  Pick<
+    ServiceRow,
+    'id' | 'backend_host' | 'backend_port' | 'allowed_ips' | 'blocked_ips' | 'enabled' | 'system'
+  >
 
 /** An HTTP service as the edge routes it. */
 export function routeOf(
@@ -74,13 +63,14 @@ export function routeOf(
   domain: string | null,
   tunnel: TunnelNetworks,
 ): Route {
+  const fields = httpFieldsOf(service)
   return {
     ...commonOf(service, node, tunnel),
     domain,
-    path: service.path ?? '/',
-    backend: { proto: service.backend_proto ?? 'http', ...placeOf(service) },
+    path: fields.pathLocation,
+    backend: { proto: fields.backendProto, ...placeOf(service) },
     system: service.system === 1,
-    signIn: service.require_auth === 1 ? parseBypass(service.skip_auth_routes ?? '').bypass : null,
+    signIn: fields.requireAuth ? parseBypass(fields.skipAuthRoutes ?? '').bypass : null,
   }
 }
 

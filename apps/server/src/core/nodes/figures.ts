@@ -4,7 +4,8 @@ import type { NodeStatus } from '@postern/contract/nodes'
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import type { LiveBus } from '../../changes/live.ts'
-import { flag, type LiveDatabase } from '../../db/schema.ts'
+import { flag } from '../../db/columns.ts'
+import type { LiveDatabase } from '../../db/schema.ts'
 
 /** How often figures reach the file; a crash loses at most these. */
 const SAVE_EVERY_MS = 10_000

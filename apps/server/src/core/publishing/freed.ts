@@ -1,4 +1,4 @@
-import type { PortProto } from '@postern/contract/services'
+import type { PortProto } from '@postern/contract/service-fields'
 import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 

@@ -1,10 +1,12 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
 import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
+import { HTTP_FIELDS } from '@postern/contract/service-fields'
 import type { HttpService, HttpServiceForm } from '@postern/contract/services'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
-import { type Database, flag } from '../../db/schema.ts'
+import { httpColumnsOf } from '../../db/columns.ts'
+import type { Database } from '../../db/schema.ts'
 import { listTlsPorts } from '../domains/members.ts'
 import { quoteNames } from '../errors.ts'
 import { findDomainId } from './public-domain.ts'
@@ -28,12 +30,7 @@ export const http: ServiceKind<HttpServiceForm, HttpService> = {
     const misplaced = message === undefined ? [] : [{ field: 'pathLocation', message }]
     return { invalid: [...misplaced, ...unguarded], taken }
   },
-  columnsOf: async (_parts, form) => ({
-    path: pathOf(form),
-    backend_proto: form.backendProto,
-    require_auth: flag(form.requireAuth),
-    skip_auth_routes: form.requireAuth ? form.skipAuthRoutes : null,
-  }),
+  columnsOf: async (_parts, form) => httpColumnsOf(form),
 }
 
 /** Only what has a domain with sign-in can require it. */
@@ -106,13 +103,10 @@ async function findTakenPath(
   return [{ field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to “${other.name}”` }]
 }
 
-const LOCKED = ['pathLocation', 'backendProto', 'backendHost', 'backendPort', 'skipAuthRoutes'] as const
+/** The console stays where it is and leads to itself. Of what only HTTP services have, people choose the sign-in alone. */
+const LOCKED = ['backendHost', ...Object.keys(HTTP_FIELDS)].filter((field) => field !== 'requireAuth')
 
-/** The console's own service stays where it is and leads to the console. */
-function findLockedChanges(
-  before: ReturnType<typeof httpFormOf>,
-  after: Partial<HttpServiceForm>,
-): FieldError[] {
+function findLockedChanges(before: Record<string, unknown>, after: Record<string, unknown>): FieldError[] {
   return LOCKED.filter((field) => field in after && before[field] !== after[field]).map((field) => ({
     field,
     message: 'cannot be changed for the console',

@@ -4,7 +4,8 @@ import { findIp } from '@postern/net/ip'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { bracketed, publicUrl, type ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
-import type { Database, Flag, ServiceRow } from '../../db/schema.ts'
+import { type Flag, httpFieldsOf, tcpFieldsOf } from '../../db/columns.ts'
+import type { Database, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { usesFile } from '../nodes/records.ts'
@@ -166,18 +167,12 @@ function httpAccessOf(config: ServerConfig, { domain, path }: ServiceRecordRow):
 
 /** The record of an HTTP service as the form that a PATCH is laid over. */
 export function httpFormOf(row: ServiceRecordRow) {
-  return {
-    ...formOf(row),
-    pathLocation: row.path ?? '/',
-    backendProto: row.backend_proto ?? 'http',
-    requireAuth: row.require_auth === 1,
-    skipAuthRoutes: row.skip_auth_routes,
-  }
+  return { ...formOf(row), ...httpFieldsOf(row) }
 }
 
 /** The record of a TCP or UDP service as the form that a PATCH is laid over. */
 export function tcpFormOf(row: ServiceRecordRow) {
-  return { ...formOf(row), proto: row.proto ?? 'tcp', port: row.port ?? 0, ssl: row.ssl === 1 }
+  return { ...formOf(row), ...tcpFieldsOf(row) }
 }
 
 function formOf(row: ServiceRecordRow) {

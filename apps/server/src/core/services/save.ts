@@ -3,7 +3,8 @@ import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
-import type { Database, ServiceRow } from '../../db/schema.ts'
+import type { OwnColumns } from '../../db/columns.ts'
+import type { Database } from '../../db/schema.ts'
 import { type Findings, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { refusePublished } from '../publishing/publications.ts'
@@ -32,7 +33,7 @@ export interface ServiceKind<F extends ServiceForm, R extends Service> {
    */
   find(parts: Parts, form: Partial<F>, before?: ServiceRecordRow): Promise<Findings>
   /** The columns that only this type has. Nothing was found that speaks against the form. */
-  columnsOf(parts: Parts, form: F, before?: ServiceRecordRow): Promise<OwnColumns>
+  columnsOf(parts: Parts, form: F, before?: ServiceRecordRow): Promise<Partial<OwnColumns>>
   toRecord(context: Context, row: ServiceRecordRow): R
 }
 
@@ -42,10 +43,6 @@ export interface Parts {
   /** Whose service it is. */
   nodeId: number
 }
-
-type OwnColumns = Partial<
-  Pick<ServiceRow, 'path' | 'backend_proto' | 'proto' | 'port' | 'ssl' | 'require_auth' | 'skip_auth_routes'>
->
 
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function createService<F extends ServiceForm, R extends Service>(

@@ -7,7 +7,26 @@ import { type Digest, type RenderedList, renderList } from './lists.ts'
 /** The host of the installation itself in the keys: any IP literal and the public host. No host is spelt so. */
 export const OWN_HOST = '*'
 
-/** One letter each in the fifth field of a route. */
+/** What each line of a route says, in this order, with `|` between, and what a line may say behind it. */
+const ALWAYS = ['service', 'node', 'address', 'port', 'flags', 'list'] as const
+const FIELDS = [...ALWAYS, 'domain'] as const
+type Field = (typeof FIELDS)[number]
+export type RouteLine = Record<Field, string>
+
+/** HAProxy's converter from the line of a route to one of its fields. */
+export function routeField(name: Field): string {
+  return `field(${FIELDS.indexOf(name) + 1},|)`
+}
+
+/** The line of a route as its fields; those of no line are empty. */
+export function parseRouteLine(line: string): RouteLine {
+  const parts = line.split('|')
+  const fields = FIELDS.map((name, index) => [name, parts[index] ?? ''])
+  // Each field has its name.
+  return Object.fromEntries(fields) as RouteLine
+}
+
+/** One letter each among the flags of a route. */
 export const FLAGS = {
   console: 'c',
   /** Visitors sign in first. */
@@ -105,11 +124,19 @@ function keyOf(host: string, path: string): string {
 }
 
 function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
-  const address = dialled(route) ?? '-'
-  const fields = [route.id, nodeId(route.node), address, route.backend.port, flags, list]
-  // Whom a TLS hello at its port has to name.
-  const domain = 'tls' in route ? route.tls?.domain : null
-  return (domain ? [...fields, domain] : fields).join('|')
+  const line: RouteLine = {
+    service: String(route.id),
+    node: String(nodeId(route.node)),
+    address: dialled(route) ?? '-',
+    port: String(route.backend.port),
+    flags,
+    list,
+    // Whom a TLS hello at its port has to name.
+    domain: ('tls' in route && route.tls?.domain) || '',
+  }
+  const values = FIELDS.map((name) => line[name])
+  while (values.length > ALWAYS.length && values.at(-1) === '') values.pop()
+  return values.join('|')
 }
 
 /** Whatever is not known to be open is guarded. */

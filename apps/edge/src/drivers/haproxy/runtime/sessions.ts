@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Exec } from '@postern/host/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
-import { FLAGS } from '@postern/render/haproxy/maps/routes'
+import { FLAGS, parseRouteLine } from '@postern/render/haproxy/maps/routes'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import { findRoute, isPortRoute, type RouteSections } from '@postern/render/resolved-route'
 import type { MapChange } from './map.ts'
@@ -246,32 +246,10 @@ function changedServices(lines: MapChange['lines']): Set<number> {
   const changed = new Set<number>()
   for (const { before, after } of lines.values()) {
     if (before === undefined) continue
-    const [was, is] = [parseLine(before), parseLine(after ?? '')]
-    if (
-      was.id !== is.id ||
-      was.list !== is.list ||
-      (is.isDisabled && !was.isDisabled) ||
-      (is.isGuarded && !was.isGuarded)
-    )
-      changed.add(was.id)
+    const [was, is] = [parseRouteLine(before), parseRouteLine(after ?? '')]
+    const gets = (flag: string) => is.flags.includes(flag) && !was.flags.includes(flag)
+    const isOther = was.service !== is.service || was.list !== is.list
+    if (isOther || gets(FLAGS.disabled) || gets(FLAGS.guarded)) changed.add(Number(was.service))
   }
   return changed
-}
-
-interface ServiceLine {
-  id: number
-  list: string
-  isDisabled: boolean
-  isGuarded: boolean
-}
-
-/** What a line of the map of routes says. */
-export function parseLine(value: string): ServiceLine {
-  const [id, , , , flags = '', list = ''] = value.split('|')
-  return {
-    id: Number(id),
-    list,
-    isDisabled: flags.includes(FLAGS.disabled),
-    isGuarded: flags.includes(FLAGS.guarded),
-  }
 }
