@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { BackendProto } from './service-fields.ts'
+import { BackendProto, columnOf, HTTP_SWITCHES } from './service-fields.ts'
 
 /**
  * What every edge should look like, in hashed sections, so that unchanged ones are not sent again.
@@ -91,6 +91,7 @@ const bypassExpression = z
 /** An HTTP service. Visitors of one that is not enabled get our own page. */
 export const Route = z.object({
   ...route,
+  ...columnOf(HTTP_SWITCHES, 'record'),
   /** Null: the installation's own addresses (any IP literal, and the public host). */
   domain: z.nullable(domain),
   /** `/` or `/segment…` without a slash at the end. */

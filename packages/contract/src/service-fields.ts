@@ -17,7 +17,8 @@ function field<F extends z.ZodMiniType, R extends z.ZodMiniType>(form: F, record
   return { form, record, start }
 }
 
-const yesOrNo = () => field(f.withDefault(z.boolean(), false), z.boolean(), false)
+/** What a previous release wrote says nothing of it. */
+const yesOrNo = () => field(f.withDefault(z.boolean(), false), z._default(z.boolean(), false), false)
 const nullable = z.nullable(z.string())
 
 /** What services of all types have. Whether `backendHost` is needed depends on the node. */
@@ -29,10 +30,14 @@ export const SERVICE_FIELDS = {
   blockedIps: field(f.listOf(f.ipOrCidr, LIMITS.ipListEntries), z.array(z.string()), []),
 }
 
+/** Booleans that are the same in a form, a label, the API and the route that HAProxy gets. */
+export const HTTP_SWITCHES = {}
+
 /** What of an HTTP service agents say as well as people. */
 export const HTTP_FIELDS_OF_AGENTS = {
   pathLocation: field(f.blankable(f.servicePath), z.string(), '/'),
   backendProto: field(f.withDefault(BackendProto, 'http'), BackendProto, 'http'),
+  ...HTTP_SWITCHES,
 }
 
 export const HTTP_FIELDS = {

@@ -1,3 +1,4 @@
+import { columnOf, HTTP_SWITCHES } from '@postern/contract/service-fields'
 import * as z from 'zod/mini'
 
 const text = z.optional(z.string())
@@ -10,6 +11,7 @@ export const Offered = z.strictObject({
   domain: text,
   pathLocation: text,
   backendProto: text,
+  ...z.partial(z.object(columnOf(HTTP_SWITCHES, 'record'))).shape,
   /** Absent: this node itself. */
   backendHost: text,
   backendPort: z.number(),

@@ -46,7 +46,13 @@ export function httpFieldsOf(row: Held<HttpColumns>) {
     backendProto: row.backend_proto ?? 'http',
     requireAuth: row.require_auth === 1,
     skipAuthRoutes: row.skip_auth_routes,
+    ...httpSwitchesOf(row),
   } satisfies Partial<HttpService>
+}
+
+/** What goes to the edge as it is. */
+export function httpSwitchesOf(_row: Held<HttpColumns>) {
+  return {}
 }
 
 export function tcpFieldsOf(row: TcpColumns) {

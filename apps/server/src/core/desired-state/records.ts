@@ -1,7 +1,7 @@
 import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/desired-state'
 import { parseBypass } from '@postern/net/bypass'
 import { contains, findCidr, findCidrs, formatCidr, subtract, unmapped } from '@postern/net/cidr'
-import { httpFieldsOf, type OwnColumns } from '../../db/columns.ts'
+import { httpFieldsOf, httpSwitchesOf, type OwnColumns } from '../../db/columns.ts'
 import type { NodeRow, ServiceRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
@@ -66,6 +66,7 @@ export function routeOf(
   const fields = httpFieldsOf(service)
   return {
     ...commonOf(service, node, tunnel),
+    ...httpSwitchesOf(service),
     domain,
     path: fields.pathLocation,
     backend: { proto: fields.backendProto, ...placeOf(service) },
