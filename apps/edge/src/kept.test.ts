@@ -49,6 +49,7 @@ const route = fc.record({
   id: fc.constantFrom(1, 2, 3, 199, 200, 201, 450),
   domain: fc.constantFrom(null, 'a.example.com', 'b.example.com', settings.publicHost),
   path: fc.constantFrom('/', '/x', '/api', '/login'),
+  stripPath: fc.boolean(),
   node: fc.constantFrom<Route['node']>({ kind: 'local' }, makeRoute(1).node, gateway),
   backend: fc.record({
     proto: fc.constantFrom('http' as const, 'https' as const),

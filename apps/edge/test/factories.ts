@@ -30,6 +30,7 @@ export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
     allowedIps: [],
     blockedIps: [],
     signIn: null,
+    stripPath: false,
     ...changes,
   }
 }

@@ -18,6 +18,8 @@ export interface Seen {
 export interface Upstream {
   port: number
   seen: Seen[]
+  /** Requests that became WebSockets. */
+  upgrades: Pick<Seen, 'url' | 'headers'>[]
   /** TCP connections so far. */
   connections: number
   close(): Promise<void>
@@ -32,7 +34,13 @@ export interface UpstreamOptions {
 }
 
 export async function startUpstream(options: UpstreamOptions = {}): Promise<Upstream> {
-  const upstream: Upstream = { port: 0, seen: [], connections: 0, close: () => close(server, open) }
+  const upstream: Upstream = {
+    port: 0,
+    seen: [],
+    upgrades: [],
+    connections: 0,
+    close: () => close(server, open),
+  }
   const open = new Set<Duplex>()
   const listener: RequestListener = (request, response) => {
     const serverName = 'servername' in request.socket ? String(request.socket.servername) : null
@@ -56,6 +64,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     socket.on('close', () => open.delete(socket)).on('error', () => undefined)
   })
   server.on('upgrade', (request, socket) => {
+    upstream.upgrades.push({ url: request.url ?? '', headers: request.headers })
     const key = createHash('sha1').update(`${request.headers['sec-websocket-key']}${GUID}`).digest('base64')
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${key}\r\n\r\n`,

@@ -31,7 +31,10 @@ export const SERVICE_FIELDS = {
 }
 
 /** Booleans that are the same in a form, a label, the API and the route that HAProxy gets. */
-export const HTTP_SWITCHES = {}
+export const HTTP_SWITCHES = {
+  /** The backend gets the path without `pathLocation`. Counts only where that is not `/`. */
+  stripPath: yesOrNo(),
+}
 
 /** What of an HTTP service agents say as well as people. */
 export const HTTP_FIELDS_OF_AGENTS = {

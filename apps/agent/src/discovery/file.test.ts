@@ -37,6 +37,14 @@ test('the file is read when it changes; without it, or with a text that is no li
   await until('the empty list', () => offers.at(-1)?.services.length === 0)
 })
 
+test('an entry says what the API takes', () => {
+  const wiki = { ...HOME, key: 'wiki', pathLocation: '/wiki', stripPath: true }
+  expect(readOffers(JSON.stringify([wiki]))).toEqual({ services: [wiki], problems: [] })
+  expect(readOffers(JSON.stringify([{ ...wiki, stripPath: 'yes' }])).problems).toEqual([
+    'entry 1 is not published: stripPath is missing or of the wrong type',
+  ])
+})
+
 test('an agent that is root reads no list of another user, and waits for no FIFO', async () => {
   const failures: string[] = []
   const offers: Offers[] = []

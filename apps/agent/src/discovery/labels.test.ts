@@ -22,9 +22,14 @@ test('a domain and a port make an HTTP service, named after the compose service'
   }
   expect(read({ ...labels, 'postern.http.port': '3000' })).toEqual([service])
   expect(read(labels, [3000])).toEqual([service])
-  const more = { 'postern.http.path': '/g', 'postern.http.protocol': 'https', 'postern.name': 'Graphs' }
+  const more = {
+    'postern.http.path': '/g',
+    'postern.http.strip-path': 'true',
+    'postern.http.protocol': 'https',
+    'postern.name': 'Graphs',
+  }
   expect(read({ ...labels, ...more }, [3000])).toEqual([
-    { ...service, name: 'Graphs', pathLocation: '/g', backendProto: 'https' },
+    { ...service, name: 'Graphs', pathLocation: '/g', stripPath: true, backendProto: 'https' },
   ])
 })
 
@@ -64,6 +69,10 @@ test.each([
   [
     { 'postern.http.domain': 'a', 'postern.http.port': '1', 'postern.http.protocol': 'h2' },
     'must be http or https',
+  ],
+  [
+    { 'postern.http.domain': 'a', 'postern.http.port': '1', 'postern.http.strip-path': 'yes' },
+    'postern.http.strip-path must be true or false',
   ],
   [{ 'postern.tcp.port': '1', 'postern.tcp.domain': 'x'.repeat(5000) }, 'is too long'],
 ])('%o is refused as a whole: %s', (labels, words) => {

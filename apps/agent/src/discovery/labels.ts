@@ -12,6 +12,7 @@ const LABELS = [
   'http.path',
   'http.port',
   'http.protocol',
+  'http.strip-path',
   'tcp.port',
   'tcp.public-port',
   'tcp.domain',
@@ -81,18 +82,18 @@ function readHttp({ ports }: Labelled, values: Values): Part | undefined {
     backendPort: findPort(values, 'http.port') ?? findOnlyPort(ports),
     ...given('pathLocation', values.get('http.path')),
     ...given('backendProto', findWord(values, 'http.protocol', ['http', 'https'])),
+    ...given('stripPath', findSwitch(values, 'http.strip-path')),
   }
 }
 
 function readTcp(values: Values): Part | undefined {
   if (!hasAny(values, 'tcp.')) return undefined
-  const tls = findWord(values, 'tcp.tls', ['true', 'false'])
   return {
     type: 'tcp',
     backendPort: getPort(values, 'tcp.port'),
     ...given('port', findPort(values, 'tcp.public-port')),
     ...given('domain', values.get('tcp.domain')),
-    ...given('ssl', tls === undefined ? undefined : tls === 'true'),
+    ...given('ssl', findSwitch(values, 'tcp.tls')),
   }
 }
 
@@ -146,4 +147,9 @@ function findWord(values: Values, label: Label, words: readonly string[]): strin
   if (word !== undefined && !words.includes(word))
     throw new LabelError(`${PREFIX}${label} must be ${words.join(' or ')}`)
   return word
+}
+
+function findSwitch(values: Values, label: Label): boolean | undefined {
+  const word = findWord(values, label, ['true', 'false'])
+  return word === undefined ? undefined : word === 'true'
 }

@@ -1,10 +1,11 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { HttpService } from '@postern/contract/services'
+import { normaliseServicePath } from '@postern/net/service-path'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { useConfig } from '../api/queries.ts'
-import { SelectField } from './bound-fields.tsx'
+import { CheckboxField, SelectField } from './bound-fields.tsx'
 import { SandboxHint } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import {
@@ -37,6 +38,7 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
   })
   const { control } = form
   const values = useWatch({ control })
+  const path = normaliseServicePath(values.pathLocation ?? '') || '/'
   return (
     <ServiceForm
       type="http"
@@ -61,6 +63,15 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
           placeholder="/"
           hint={!locked && findPathError(values)}
           disabled={locked}
+        />
+      }
+      publicOption={
+        <CheckboxField
+          control={control}
+          name="stripPath"
+          label="Strip Path Prefix"
+          text={path === '/' ? 'Needs a path, like /wiki.' : `The backend gets the path without ${path}.`}
+          disabled={locked || path === '/'}
         />
       }
       protocolField={

@@ -14,6 +14,7 @@ export interface HttpColumns {
   require_auth: Generated<Flag>
   /** Null for none. */
   skip_auth_routes: string | null
+  strip_path: Generated<Flag>
 }
 
 /** What only TCP and UDP services have; null for others. */
@@ -36,6 +37,7 @@ export function httpColumnsOf(form: HttpServiceForm) {
     backend_proto: form.backendProto,
     require_auth: flag(form.requireAuth),
     skip_auth_routes: form.requireAuth ? form.skipAuthRoutes : null,
+    strip_path: flag(form.stripPath && (form.pathLocation ?? '/') !== '/'),
   } satisfies Partial<OwnColumns>
 }
 
@@ -51,8 +53,8 @@ export function httpFieldsOf(row: Held<HttpColumns>) {
 }
 
 /** What goes to the edge as it is. */
-export function httpSwitchesOf(_row: Held<HttpColumns>) {
-  return {}
+export function httpSwitchesOf(row: Held<HttpColumns>) {
+  return { stripPath: row.strip_path === 1 }
 }
 
 export function tcpFieldsOf(row: TcpColumns) {

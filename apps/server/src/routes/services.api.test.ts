@@ -59,6 +59,24 @@ describe('creating', () => {
     expect(domains).toMatchObject([{ ssl: 'self-signed', skipValidation: true }])
   })
 
+  it('strips the path of a service that has one', async () => {
+    const answer = await create(plain, fresh({ pathLocation: '/wiki', stripPath: true }))
+    const { id } = answer.json()
+    const url = `/api/services/${plain}/http/${id}`
+    const strips = async () => [(await client.get(url)).json().stripPath, (await routeOf(id))?.stripPath]
+    expect(answer.json()).toMatchObject({ pathLocation: '/wiki', stripPath: true })
+    expect(await strips()).toEqual([true, true])
+    await client.patch(url, { name: 'still' })
+    expect(await strips()).toEqual([true, true])
+    // Nothing is to be stripped there, also when a path comes back.
+    await client.patch(url, { pathLocation: '/' })
+    expect(await strips()).toEqual([false, false])
+    await client.patch(url, { pathLocation: '/wiki' })
+    expect(await strips()).toEqual([false, false])
+    expect(fieldsOf(await client.patch(url, { stripPath: 'yes' }))).toEqual(['stripPath'])
+    expect((await create(plain, fresh())).json().stripPath).toBe(false)
+  })
+
   it('says whose certificate visitors get', async () => {
     const domain = uniqueDomain()
     const { id } = (await create(plain, fresh({ domain }))).json()

@@ -1,6 +1,6 @@
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { SESSION_PATTERN } from './lua/session.ts'
-import { FLAGS } from './maps/routes.ts'
+import { FLAGS, routeField } from './maps/routes.ts'
 import type { HaproxyOptions } from './options.ts'
 
 /** Programs fold other characters into one too, when they make names of variables out of those of headers. */
@@ -51,7 +51,21 @@ ${renderDestination()}
   http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}' }
   http-request set-var(txn.query) query,lua.cut_session if !is_console { query -m reg -i '${SESSION_PATTERN}' }
   http-request set-pathq %[path] if { var(txn.query) -m found }
-  http-request set-pathq %[path]?%[var(txn.query)] if { var(txn.query) -m len gt 0 }`
+  http-request set-pathq %[path]?%[var(txn.query)] if { var(txn.query) -m len gt 0 }
+${renderStripped()}`
+}
+
+/**
+ * A path without its service's prefix, behind all that is decided by the whole. Every reading of it begins with that
+ * prefix (0010). Of slashes behind it one is left: two would be the beginning of a host, where a service redirects.
+ */
+function renderStripped(): string {
+  return `  http-request set-var(txn.prefix) var(txn.route),${routeField('prefix')}
+  acl is_stripped var(txn.prefix) -m len gt 0
+  http-request set-var-fmt(txn.rest) "%[var(txn.prefix)]|%[path]" if is_stripped
+  http-request set-var(txn.rest) "var(txn.rest),regsub('^([^|]*)[|]\\\\1[/\\\\\\\\]*','/')" if is_stripped
+  http-request set-path %[var(txn.rest)] if is_stripped
+  http-request set-header X-Forwarded-Prefix %[var(txn.prefix)] if is_stripped`
 }
 
 /** What we say of the visitor, behind all that the visitor sent. */

@@ -49,7 +49,12 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
         </div>
         <div>
           <dt>Backend</dt>
-          <dd className="mono">{backendText(service)}</dd>
+          <dd>
+            <span className="mono">{backendText(service)}</span>
+            {service.type === 'http' && service.stripPath && (
+              <p className="hint">It gets the path without {service.pathLocation}.</p>
+            )}
+          </dd>
         </div>
         {service.source && (
           <div>

@@ -12,6 +12,7 @@ const service: HttpService = {
   name: 'web',
   domain: null,
   pathLocation: '/',
+  stripPath: false,
   backendProto: 'http',
   requireAuth: false,
   skipAuthRoutes: null,

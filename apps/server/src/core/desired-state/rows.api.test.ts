@@ -84,6 +84,7 @@ function valuesOf(): Values {
       allowed_ips: ['[]', '["203.0.113.0/24"]'],
       blocked_ips: ['[]', '["198.51.100.1"]'],
       require_auth: flags,
+      strip_path: flags,
       skip_auth_routes: [null, '/a', '^/b'],
       enabled: flags,
       updated_at: anyTime,

@@ -38,6 +38,7 @@ export const MIGRATIONS: readonly string[] = [
   countsOfServices,
   tokensOfPublications,
   freedDomains,
+  'ALTER TABLE services ADD COLUMN strip_path INTEGER NOT NULL DEFAULT 0 CHECK (strip_path IN (0, 1));',
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

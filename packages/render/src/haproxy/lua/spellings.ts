@@ -127,13 +127,25 @@ local function spellings_of(path)
   return found
 end
 
+-- Where the prefix of a service is cut, dots may not lead out of what is left.
+local function leaves(reading, prefix)
+  local level = 0
+  for segment in reading:sub(#prefix + 1):gmatch("[^/]+") do
+    if segment == ".." then level = level - 1 elseif segment ~= "." then level = level + 1 end
+    if level < 0 then return true end
+  end
+  return false
+end
+
 local function compare(txn)
   local site, found = txn:get_var("txn.site"), spellings_of(txn.sf:path())
   if found == nil then return false end
   local is_same, first = true, routes:lookup(site .. found[1]:sub(1, 256) .. "/")
+  local prefix = first and first:match("|(/[^|]*)$")
+  if prefix and leaves(found[1], prefix) then is_same = false end
   for i = 2, #found do
     local route = routes:lookup(site .. found[i]:sub(1, 256) .. "/")
-    if route ~= first then is_same = false end
+    if route ~= first or prefix and leaves(found[i], prefix) then is_same = false end
     -- Somebody's log should tell of it.
     if route ~= nil and txn:get_var("txn.route") == nil then txn:set_var("txn.route", route) end
   end

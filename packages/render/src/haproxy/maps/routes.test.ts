@@ -22,6 +22,7 @@ function makeRoute(id: number, changes: Partial<ResolvedHttpRoute> = {}): Resolv
     enabled: true,
     system: false,
     signIn: null,
+    stripPath: false,
     allowedIps: [],
     blockedIps: [],
     address: '10.64.0.9',

@@ -9,7 +9,7 @@ export const OWN_HOST = '*'
 
 /** What each line of a route says, in this order, with `|` between, and what a line may say behind it. */
 const ALWAYS = ['service', 'node', 'address', 'port', 'flags', 'list'] as const
-const FIELDS = [...ALWAYS, 'domain'] as const
+const FIELDS = [...ALWAYS, 'domain', 'prefix'] as const
 type Field = (typeof FIELDS)[number]
 export type RouteLine = Record<Field, string>
 
@@ -133,6 +133,8 @@ function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
     list,
     // Whom a TLS hello at its port has to name.
     domain: ('tls' in route && route.tls?.domain) || '',
+    // What the backend does not get of the path.
+    prefix: !isPortRoute(route) && route.stripPath && route.path !== '/' ? route.path : '',
   }
   const values = FIELDS.map((name) => line[name])
   while (values.length > ALWAYS.length && values.at(-1) === '') values.pop()
