@@ -1,43 +1,39 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
-import type { Kysely } from 'kysely'
 import { type Logger, pino } from 'pino'
-import { type Authority, loadAuthority } from './certificates/authority.ts'
-import { createLiveBus, type LiveBus } from './changes/live.ts'
+import { loadAuthority } from './certificates/authority.ts'
+import { createLiveBus } from './changes/live.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
-import { type Attempts, createAttempts } from './core/accounts/attempts.ts'
-import { createGate, type Gate } from './core/accounts/gate.ts'
-import { createLoginLimits, type LoginLimits } from './core/accounts/login-limits.ts'
+import { createAttempts } from './core/accounts/attempts.ts'
+import { createGate } from './core/accounts/gate.ts'
+import { createLoginLimits } from './core/accounts/login-limits.ts'
 import { PASSWORD_COST } from './core/accounts/passwords.ts'
-import { createTickets, type Tickets } from './core/accounts/tickets.ts'
-import { createDesiredState, type DesiredState } from './core/desired-state/desired-state.ts'
-import { createProofs, type Proofs } from './core/domains/proofs.ts'
+import { createTickets } from './core/accounts/tickets.ts'
+import { createDesiredState } from './core/desired-state/desired-state.ts'
+import { createProofs } from './core/domains/proofs.ts'
 import { createResolver, type Resolver } from './core/domains/resolver.ts'
 import { createVisit, type Visit } from './core/domains/visit.ts'
-import { createEdgeHub, type EdgeHub } from './core/edges/edges.ts'
-import { type Counts, createCounts } from './core/figures/counts.ts'
+import { createEdgeHub } from './core/edges/edges.ts'
+import { createCounts } from './core/figures/counts.ts'
 import { createUpkeep } from './core/figures/upkeep.ts'
-import { createLogHub, type LogHub } from './core/logs/logs.ts'
-import { type AgentFiles, readAgentFiles } from './core/nodes/agent-files.ts'
-import { type Agents, createAgents } from './core/nodes/agents.ts'
-import { createLiveFigures, type LiveFigures } from './core/nodes/figures.ts'
-import { createTokenUses, type TokenUses } from './core/nodes/token-uses.ts'
+import { createLogHub } from './core/logs/logs.ts'
+import { readAgentFiles } from './core/nodes/agent-files.ts'
+import { createAgents } from './core/nodes/agents.ts'
+import { createLiveFigures } from './core/nodes/figures.ts'
+import { createTokenUses } from './core/nodes/token-uses.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
-import type { Secrets } from './core/secrets/secrets.ts'
 import { createProvider } from './core/sign-in/create-provider.ts'
-import { createFlow, type Flow, redirectUrlOf } from './core/sign-in/flow.ts'
-import { type Identities, loadIdentities } from './core/sign-in/identities.ts'
-import { loadSignInKeys, type SignInKeys } from './core/sign-in/keys.ts'
+import { createFlow, redirectUrlOf } from './core/sign-in/flow.ts'
+import { loadIdentities } from './core/sign-in/identities.ts'
+import { loadSignInKeys } from './core/sign-in/keys.ts'
 import { createNotes } from './core/sign-in/notes.ts'
-import type { Provider } from './core/sign-in/provider.ts'
 import { createVisitorSessions } from './core/sign-in/sessions.ts'
-import { createTrials, type Trials } from './core/sign-in/trials.ts'
-import { createFeeds, type Feeds } from './core/streams/feeds.ts'
-import { type AddressBook, createAddressBook } from './core/tunnel/addresses.ts'
-import { loadTunnel, type Tunnel } from './core/tunnel/tunnel.ts'
+import { createTrials } from './core/sign-in/trials.ts'
+import { createFeeds } from './core/streams/feeds.ts'
+import { createAddressBook } from './core/tunnel/addresses.ts'
+import { loadTunnel } from './core/tunnel/tunnel.ts'
 import { openDatabase, openLiveDatabase } from './db/open.ts'
-import type { Database, LiveDatabase } from './db/schema.ts'
 import { type MachineNetwork, observeNetwork } from './network.ts'
 
 /** The world outside, given as arguments so that a test can be its own. */
@@ -53,50 +49,7 @@ export interface World {
 }
 
 /** Everything alive in the server, built once. */
-export interface Context extends World {
-  readonly config: ServerConfig
-  readonly log: Logger
-  readonly db: Kysely<Database>
-  /** Figures, which may be lost. */
-  readonly liveDb: Kysely<LiveDatabase>
-  readonly secrets: Secrets
-  readonly bus: LiveBus
-  readonly live: LiveFigures
-  readonly agents: Agents
-  readonly tokenUses: TokenUses
-  readonly counts: Counts
-  readonly logs: LogHub
-  readonly edges: EdgeHub
-  readonly feeds: Feeds
-  readonly loginLimits: LoginLimits
-  readonly tickets: Tickets
-  /** Proofs of domain checks that are under way. */
-  readonly proofs: Proofs
-  /** Keys that nodes registered: each is a change that goes to every edge. */
-  readonly keyAttempts: Attempts
-  /** Sets of services that agents sent, and domains that were looked up for them. */
-  readonly publishAttempts: Attempts
-  /** Checking a password takes 128 MB and a thread for a third of a second. */
-  readonly passwordGate: Gate
-  readonly authority: Authority
-  readonly tunnel: Tunnel
-  readonly addresses: AddressBook
-  readonly desiredState: DesiredState
-  readonly agentFiles: AgentFiles | null
-  /** By which sessions of visitors are sealed. */
-  readonly signInKeys: SignInKeys
-  /** Who signs visitors in; undefined: nobody is set up. */
-  readonly provider: Provider | undefined
-  /** What services can verify of a visitor. */
-  readonly identities: Identities
-  /** The steps of sign-ins in front of services. */
-  readonly flow: Flow
-  /** Sign-ins of operators who try the provider out. */
-  readonly trials: Trials
-  /** Registers what must end with the context; the last one registered ends first. */
-  onDispose(end: () => void | Promise<void>): void
-  dispose(): Promise<void>
-}
+export type Context = Readonly<Awaited<ReturnType<typeof buildContext>>>
 
 export const realWorld: World = {
   clock: () => Date.now(),
@@ -111,7 +64,7 @@ export const realWorld: World = {
  * Opens the databases below the data directory and builds what lives on them, in order.
  * @throws SecretsError, DatabaseError, DatabaseTooNewError, or the system's error for a directory that is not there.
  */
-export async function buildContext(config: ServerConfig, log: Logger, world: World): Promise<Context> {
+export async function buildContext(config: ServerConfig, log: Logger, world: World) {
   const ends: (() => void | Promise<void>)[] = []
   const dispose = async () => {
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
@@ -151,6 +104,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       config,
       log,
       db,
+      /** Figures, which may be lost. */
       liveDb,
       secrets,
       bus,
@@ -163,9 +117,13 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
       tickets: createTickets(world.randomBytes(32), world.clock),
+      /** Proofs of domain checks that are under way. */
       proofs: createProofs(world.randomBytes),
+      /** Keys that nodes registered: each is a change that goes to every edge. */
       keyAttempts: createAttempts(world.clock),
+      /** Sets of services that agents sent, and domains that were looked up for them. */
       publishAttempts: createAttempts(world.clock),
+      /** Checking a password takes 128 MB and a thread for a third of a second. */
       passwordGate: createGate(1, 50),
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,
@@ -179,12 +137,18 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
         publicHost: config.publicHost,
       }),
       agentFiles: readAgentFiles(config.rootDir, publicUrl(config)),
+      /** By which sessions of visitors are sealed. */
       signInKeys,
+      /** Who signs visitors in; undefined: nobody is set up. */
       provider,
+      /** What services can verify of a visitor. */
       identities,
+      /** The steps of sign-ins in front of services. */
       flow: createFlow({ ...world, config, db, log, notes, visitorSessions, provider }),
+      /** Sign-ins of operators who try the provider out. */
       trials: createTrials({ ...world, notes, provider, redirectUrl: redirectUrlOf({ config }) }),
-      onDispose: (end) => void ends.push(end),
+      /** Registers what must end with the context; the last one registered ends first. */
+      onDispose: (end: () => void | Promise<void>) => void ends.push(end),
       dispose,
     }
   } catch (error) {

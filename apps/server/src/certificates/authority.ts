@@ -5,13 +5,13 @@ import type { Database } from '../db/schema.ts'
 import { findSettings, putSettings } from '../db/settings.ts'
 import {
   type IssuedCertificate,
+  isDue,
   issueCross,
   issueImportable,
   issueLeaf,
   issueRoot,
   type Root,
 } from './issue.ts'
-import { isDue } from './life.ts'
 
 /** The installation's own certificate authority. */
 export interface Authority {

@@ -1,7 +1,12 @@
 import type * as x509 from '@peculiar/x509'
 import { isIp } from '@postern/net/ip'
 import { NAME_CONSTRAINTS, renderNameConstraints } from './name-constraints.ts'
-import { loadX509 } from './x509.ts'
+
+/** What makes and reads certificates: 10 MB in memory, which a server only needs from its first one on. */
+export async function loadX509() {
+  await import('reflect-metadata')
+  return await import('@peculiar/x509')
+}
 
 /** A certificate with its key, both PEM. `fingerprint` is the SHA-256 of the certificate's DER in hex. */
 export interface IssuedCertificate {
@@ -184,4 +189,16 @@ async function issued(certificate: x509.X509Certificate, keys: CryptoKeyPair): P
     notAfter: certificate.notAfter,
     fingerprint: Buffer.from(await certificate.getThumbprint('SHA-256')).toString('hex'),
   }
+}
+
+/** RFC 3339; null: there is no certificate yet. */
+export interface Life {
+  not_before: string | null
+  not_after: string | null
+}
+
+/** Two thirds of the life are over, or there is none yet. */
+export function isDue({ not_before, not_after }: Life, now: number): boolean {
+  const [from, to] = [Date.parse(not_before ?? ''), Date.parse(not_after ?? '')]
+  return !(now >= from && now < from + ((to - from) * 2) / 3)
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fetchState } from '@postern/testkit/edge-client'
 import { startTestServer, TEST_NETWORK, type TestServer } from '@postern/testkit/server'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isDue } from './life.ts'
+import { isDue } from './issue.ts'
 import { renewCertificates } from './renewal.ts'
 
 const DAY = 86_400_000

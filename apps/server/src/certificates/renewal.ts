@@ -2,8 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { messageOf } from '@postern/host/errors'
 import { type ChangeNote, change } from '../changes/change.ts'
 import type { Context } from '../context.ts'
-import type { IssuedCertificate } from './issue.ts'
-import { isDue } from './life.ts'
+import { type IssuedCertificate, isDue } from './issue.ts'
 import { INSTALLATION_CERTIFICATE, storeFailure, storeOwn } from './store.ts'
 
 const HOUR = 3_600_000

@@ -71,12 +71,19 @@ export function quoteNames(names: readonly string[]): string {
 export interface Findings {
   invalid: FieldError[]
   taken: FieldError[]
+  /** What is taken, in one sentence; without it the messages of the fields say so. */
+  message?: string
 }
 
 /** @throws ValidationError, or ConflictError when all else is right; both with everything that was found */
-export function refuseFindings({ invalid, taken }: Findings): void {
+export function refuseFindings(...all: Findings[]): void {
+  const invalid = all.flatMap((found) => found.invalid)
+  const taken = all.flatMap((found) => found.taken)
   const wrong = new Set(invalid.map(({ field }) => field))
   if (invalid.length > 0)
     throw new ValidationError([...invalid, ...taken.filter(({ field }) => !wrong.has(field))])
-  if (taken.length > 0) throw new ConflictError(taken.map(({ message }) => message).join('. '), taken)
+  const words = all.flatMap((found) =>
+    found.taken.length > 0 && found.message ? found.message : found.taken.map(({ message }) => message),
+  )
+  if (taken.length > 0) throw new ConflictError(words.join('. '), taken)
 }

@@ -1,11 +1,20 @@
 import type { BackendProto, PortProto } from '@postern/contract/service-fields'
 import type { HttpService, HttpServiceForm, TcpService } from '@postern/contract/services'
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 
 /** SQLite has no booleans. */
 export type Flag = 0 | 1
 
 export const flag = (value: boolean): Flag => (value ? 1 : 0)
+
+/** RFC 3339 UTC with milliseconds. */
+export type Time = string
+/** Never changed after the insert. */
+export type Fixed<T> = ColumnType<T, T, never>
+/** Text sealed by `core/secrets/secrets.ts`. */
+export type Sealed = string
+/** Text that is JSON; its shape stands in the comment. */
+export type Json = string
 
 /** What only HTTP services have; null where a column must be, in rows of others. */
 export interface HttpColumns {

@@ -1,9 +1,10 @@
 import { renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
+import type { LiveDatabase } from './live-schema.ts'
 import { DatabaseTooNewError, type MigrateOptions, migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
-import type { Database, LiveDatabase } from './schema.ts'
+import type { Database } from './schema.ts'
 import { SQLITE, sqliteCodeOf } from './sqlite-codes.ts'
 
 /** The file cannot be used; the message says what to do. */

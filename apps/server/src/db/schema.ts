@@ -1,19 +1,16 @@
 import type { Role } from '@postern/contract/auth'
 import type { CertificateKind, OrderStep } from '@postern/contract/certificates'
 import type { SignInOutcome } from '@postern/contract/domains'
-import type { PortProto } from '@postern/contract/service-fields'
 import type { ServiceType } from '@postern/contract/services'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
-import type { Flag, HttpColumns, TcpColumns } from './columns.ts'
-
-/** RFC 3339 UTC with milliseconds. */
-type Time = string
-/** Never changed after the insert. */
-type Fixed<T> = ColumnType<T, T, never>
-/** Text sealed by `core/secrets/secrets.ts`. */
-type Sealed = string
-/** Text that is JSON; its shape stands in the comment. */
-type Json = string
+import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type {
+  FreedDomainsTable,
+  FreedPortsTable,
+  HeldAddressesTable,
+  PublicationsTable,
+  PublishedDomainsTable,
+} from './publication-tables.ts'
 
 interface UsersTable {
   id: Generated<number>
@@ -184,49 +181,6 @@ interface ServicesTable extends HttpColumns, TcpColumns {
   revision: number
 }
 
-/** What the agents of nodes publish, by source and key. */
-interface PublicationsTable {
-  node_id: Fixed<number>
-  source: Fixed<string>
-  key: Fixed<string>
-  /** Null when the source does not name it at present: a memory of what a person disabled. */
-  service_id: number | null
-  /** As the source wants it. */
-  enabled: Flag
-  /** Whether a person disabled it. */
-  held: Flag
-  /** By which its source was last published; null where it is not known. */
-  token_id: Generated<number | null>
-}
-
-/** Domains that were made for a source, and go with its last service there. */
-interface PublishedDomainsTable {
-  domain_id: Fixed<number>
-}
-
-/** Where a person disabled what an agent publishes: as `addressOf` in `core/publishing/held.ts` says it. */
-interface HeldAddressesTable {
-  node_id: Fixed<number>
-  address: string
-}
-
-/** Which node had a public port last. Written by triggers. */
-interface FreedPortsTable {
-  proto: Fixed<PortProto>
-  port: Fixed<number>
-  node_id: Fixed<number>
-  /** ms since the epoch. */
-  at: Fixed<number>
-}
-
-/** Which node had services at a domain last. Written by triggers. */
-interface FreedDomainsTable {
-  domain: Fixed<string>
-  node_id: Fixed<number>
-  /** ms since the epoch. */
-  at: Fixed<number>
-}
-
 /** Who may come in to services of a domain that require sign-in. It changes with its domain. */
 interface DomainMembersTable {
   /** Never given twice. */
@@ -321,32 +275,3 @@ export type DomainRow = Selectable<DomainsTable>
 export type CertificateRow = Selectable<CertificatesTable>
 export type OrderRow = Selectable<OrdersTable>
 export type ServiceRow = Selectable<ServicesTable>
-
-/** The second file: figures that may be lost. */
-export interface LiveDatabase {
-  figures: {
-    node_id: number
-    /** ms since the epoch. */
-    latest_handshake: number | null
-    rx: number
-    tx: number
-    client_ip: string | null
-    reachable: Flag
-  }
-  /** What came in and is not packed yet. */
-  counts: {
-    /** Its id, or the key of a node (`nodeKey`), in all three tables. */
-    service: number
-    /** Since the epoch, as all times of these tables. */
-    minute: number
-    connections: number
-    received: number
-    sent: number
-  }
-  minutes: { hour: number; service: number; packed: Uint8Array }
-  hours: { day: number; service: number; packed: Uint8Array }
-  /** Up to where an edge's counts are in the tables. */
-  ledgers: { edge_id: number; ledger: string; seq: number }
-  /** When an access token of a node was last used, in ms since the epoch. */
-  token_uses: { token_id: number; used_at: number }
-}

@@ -1,15 +1,11 @@
 import { endpoints } from '@postern/contract/endpoints'
+import { PROOF_PATH } from '@postern/contract/reserved-paths'
 import type { FastifyInstance } from 'fastify'
 import { describeImportableRoot } from '../certificates/importable.ts'
-import {
-  createDomain,
-  getDomain,
-  listDomains,
-  removeDomain,
-  retryCertificate,
-  updateDomain,
-} from '../core/domains/domains.ts'
+import { createDomain, removeDomain, retryCertificate, updateDomain } from '../core/domains/domains.ts'
 import { listEndingCertificates } from '../core/domains/ending.ts'
+import { getDomain, listDomains } from '../core/domains/records.ts'
+import { NotFoundError } from '../core/errors.ts'
 import { endSessions, listSignIns } from '../core/sign-in/record.ts'
 import { formRoute, route } from '../http/route.ts'
 
@@ -30,4 +26,14 @@ export function domainRoutes(app: FastifyInstance): void {
     endSessions(context, actor, params.id, body.email),
   )
   route(app, endpoints.deleteDomain, ({ context, actor, params }) => removeDomain(context, actor, params.id))
+  proofRoute(app)
+}
+
+/** Answers the server's own question, which it sent to the address of a domain. */
+function proofRoute(app: FastifyInstance): void {
+  app.get<{ Params: { nonce: string } }>(`${PROOF_PATH}/:nonce`, (request, reply) => {
+    const secret = app.context.proofs.find(request.params.nonce)
+    if (secret === undefined) throw new NotFoundError('Page')
+    return reply.type('text/plain').header('cache-control', 'no-store').send(secret)
+  })
 }

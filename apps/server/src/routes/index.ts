@@ -5,13 +5,11 @@ import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
-import { findRoutes } from './find.ts'
 import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { nodeRoutes } from './nodes.ts'
 import { overviewRoutes } from './overview.ts'
-import { proofRoutes } from './proofs.ts'
 import { serviceRoutes } from './services.ts'
 import { signInRoutes } from './sign-in.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -21,7 +19,6 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   authRoutes,
   configRoutes,
   overviewRoutes,
-  findRoutes,
   nodeRoutes,
   tokenRoutes,
   domainRoutes,
@@ -31,7 +28,6 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   hintRoutes,
   logRoutes,
   installRoutes,
-  proofRoutes,
   signInRoutes,
   docsRoutes,
 ]

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { loadX509 } from '../x509.ts'
+import { loadX509 } from '../issue.ts'
 import { AcmeError } from './errors.ts'
 
 /** A certificate as an authority signed it for us. */

@@ -1,4 +1,4 @@
-import { loadX509 } from '../x509.ts'
+import { loadX509 } from '../issue.ts'
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
 

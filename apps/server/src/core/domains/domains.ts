@@ -1,54 +1,20 @@
-import type { Certificate } from '@postern/contract/certificates'
-import type { Domain, DomainForm, DomainQuery } from '@postern/contract/domains'
-import type { FieldError } from '@postern/contract/errors'
-import type { Page } from '@postern/contract/lists'
-import { MESSAGES } from '@postern/contract/messages'
-import type { PublicHostCheck } from '@postern/contract/overview'
-import { normaliseDomain } from '@postern/net/hostname'
-import { findIp } from '@postern/net/ip'
-import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely'
-import { describeCertificate } from '../../certificates/describe.ts'
+import type { Domain, DomainForm } from '@postern/contract/domains'
+import type { Transaction } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
-import { findPause } from '../../certificates/orders/pause.ts'
 import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
 import { storeOwn } from '../../certificates/store.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
-import type { Database, DomainRow } from '../../db/schema.ts'
-import { hasText } from '../columns.ts'
-import { ConflictError, NotFoundError, quoteNames, refuseFindings } from '../errors.ts'
-import { listOrPage } from '../pages.ts'
-import type { Patch, Readable } from '../patch.ts'
+import type { Database } from '../../db/schema.ts'
+import { ConflictError, quoteNames, refuseFindings } from '../errors.ts'
+import type { Patch } from '../patch.ts'
 import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
-import { findPointingProblem, type Here } from './domain-check.ts'
-import { findProviderProblem, readMembers, refuseRequired, refuseShared, writeMembers } from './members.ts'
+import { findDomainProblem, findKindProblem, findTaken, findUpdateProblems } from './checks.ts'
+import { findProviderProblem, refuseRequired, refuseShared, writeMembers } from './members.ts'
+import { formOf, getDomain } from './records.ts'
 import { renameDomain } from './rename.ts'
-
-const BY_NAME = { field: 'domain', direction: 'asc' } as const
-
-/** By name unless ordered otherwise. */
-export async function listDomains(context: Context, query: DomainQuery): Promise<Domain[] | Page<Domain>> {
-  const { search, orderBy: { field, direction } = BY_NAME } = query
-  let found = context.db.selectFrom('domains')
-  if (search) found = found.where(hasText('domain', normaliseDomain(search)))
-  return await listOrPage(query, found, async (slice) => {
-    const sorted = found.select('id').orderBy(field, direction).orderBy('id', direction)
-    if (!slice) return await readDomains(context, sorted, { field, direction })
-    // Looked for once, not once for each table that is read.
-    const page = await sorted.limit(slice.limit).offset(slice.offset).execute()
-    const ids = page.map(({ id }) => id)
-    return await readDomains(context, ids, { field, direction })
-  })
-}
-
-/** @throws NotFoundError */
-export async function getDomain(source: Source, id: number): Promise<Domain> {
-  const [domain] = await readDomains(source, [id])
-  if (!domain) throw new NotFoundError('Domain')
-  return domain
-}
 
 /** @throws ConflictError when it is there, ValidationError with all that is wrong, also that it does not point here */
 export async function createDomain(
@@ -236,107 +202,4 @@ export async function retryCertificate(context: Context, actor: string, id: numb
     const value = await getDomain({ ...context, db: tx }, id)
     return { value, touched: { domains: [id] }, name: domain }
   })
-}
-
-/** Who does not let the name be checked cannot have an authority check it. */
-function findKindProblem({ ssl, skipValidation }: Partial<DomainForm>): FieldError[] {
-  return ssl === 'certbot' && skipValidation ? [{ field: 'ssl', message: MESSAGES.selfSignedOnly }] : []
-}
-
-/** Why a name cannot be a domain, in words. Outside of any transaction: name servers take their time. */
-export async function findDomainProblem(
-  context: Context,
-  domain: string,
-  skipValidation: boolean,
-): Promise<string | undefined> {
-  const { publicHost } = context.config
-  if (domain === publicHost) return "This is the server's own address. Leave the domain empty to use it."
-  return skipValidation ? undefined : await findPointingProblem(context, domain, hereOf(context))
-}
-
-/** Whether the installation's own name leads to it. An address needs no DNS. */
-export async function checkPublicHost(context: Context): Promise<PublicHostCheck> {
-  const host = context.config.publicHost
-  const isName = findIp(host) === undefined
-  const problem = isName ? await findPointingProblem(context, host, hereOf(context)) : undefined
-  return { host, isName, problem: problem ?? null }
-}
-
-function hereOf({ config: { publicHost }, network }: Context): Here {
-  const ownAddresses = network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
-  return { publicHost, ownAddresses }
-}
-
-async function findTaken(db: Kysely<Database>, domain: string): Promise<FieldError[]> {
-  const taken = await db.selectFrom('domains').select('id').where('domain', '=', domain).executeTakeFirst()
-  return taken ? [{ field: 'domain', message: `${domain} already exists` }] : []
-}
-
-/** What of a changed form does not go with the domain as it is. */
-async function findUpdateProblems(
-  context: Context,
-  before: Domain,
-  { domain = before.domain, skipValidation = before.skipValidation }: Readable<DomainForm>,
-): Promise<FieldError[]> {
-  const isRenamed = domain !== before.domain
-  const isAsked = isRenamed || (before.skipValidation && !skipValidation)
-  const message = isAsked ? await findDomainProblem(context, domain, skipValidation) : undefined
-  return message === undefined ? [] : [{ field: 'domain', message }]
-}
-
-function formOf(domain: Domain): Record<string, unknown> {
-  const { ssl, skipValidation, authentication, allowedEmails } = domain
-  return { domain: domain.domain, ssl, skipValidation, authentication, allowedEmails }
-}
-
-/** The database, or the transaction that a change is in. */
-type Source = Pick<Context, 'clock' | 'config'> & { db: Kysely<Database> }
-
-/** Many ids come as a query: a statement holds 32,766 values at most. */
-async function readDomains<DB, TB extends keyof DB>(
-  source: Source,
-  ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
-  { field, direction }: NonNullable<DomainQuery['orderBy']> = BY_NAME,
-): Promise<Domain[]> {
-  const { db, clock } = source
-  const rows = await db
-    .selectFrom('domains')
-    .where('id', 'in', ids)
-    .selectAll()
-    .orderBy(field, direction)
-    .orderBy('id', direction)
-    .execute()
-  const certificates = await db
-    .selectFrom('certificates')
-    .where('domain_id', 'in', ids)
-    .select(['domain_id', 'status', 'kind', 'issuer', 'not_before', 'not_after', 'error', 'updated_at'])
-    .execute()
-  const orders = await db
-    .selectFrom('orders')
-    .where('domain_id', 'in', ids)
-    .select(['domain_id', 'step', 'due_at', 'problem'])
-    .execute()
-  const emails = await readMembers(db, ids)
-  const held = new Map(certificates.map((row) => [row.domain_id, row]))
-  const ordered = new Map(orders.map((row) => [row.domain_id, row]))
-  const [now, pause] = [clock(), await findPause(source)]
-  return rows.map((row) => {
-    const own = { held: held.get(row.id) ?? null, order: ordered.get(row.id) ?? null }
-    const state = { ssl: row.ssl, ...own, pause }
-    return toDomain(row, describeCertificate(state, now), emails.get(row.id) ?? [])
-  })
-}
-
-function toDomain(row: DomainRow, certificate: Certificate, allowedEmails: string[]): Domain {
-  return {
-    id: row.id,
-    domain: row.domain,
-    ssl: row.ssl,
-    skipValidation: row.skip_validation === 1,
-    authentication: row.authentication === 1,
-    allowedEmails,
-    certificate,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  }
 }

@@ -1,9 +1,10 @@
 import type { EdgeMessage, ServiceCount } from '@postern/contract/edge'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
-import type { Database, LiveDatabase } from '../../db/schema.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
+import type { Database } from '../../db/schema.ts'
 import { addTo, type Count } from './pack.ts'
-import { MINUTE } from './times.ts'
+import { MINUTE } from './steps.ts'
 
 export type CountsMessage = Extract<EdgeMessage, { type: 'counts' }>
 

@@ -2,12 +2,12 @@ import type { Figures, FiguresSpan } from '@postern/contract/figures'
 import type { ServiceType } from '@postern/contract/services'
 import { type Kysely, sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import type { LiveDatabase } from '../../db/schema.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
 import { NotFoundError } from '../errors.ts'
 import { getServiceNode } from '../services/services.ts'
 import { listTimes, nodeKey } from './counts.ts'
 import { add, type Count, unpack } from './pack.ts'
-import { DAY, HOUR, MINUTE } from './times.ts'
+import { DAY, HOUR, MINUTE } from './steps.ts'
 
 type Parts = Pick<Context, 'db' | 'liveDb' | 'clock'>
 

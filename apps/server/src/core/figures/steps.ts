@@ -1,6 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { LiveDatabase } from '../../db/schema.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
 import { addTo, type Count, pack, sum, unpack } from './pack.ts'
+
+/** In ms. */
+export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000] as const
 
 /** One transaction each, which keeps the server from everything else for some milliseconds. */
 

@@ -1,9 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
-import type { LiveDatabase } from '../../db/schema.ts'
-import { dropHours, isLarger, packCounts, sumMinutes } from './steps.ts'
-import { DAY, HOUR, KEPT_DAYS, KEPT_HOURS, MINUTE } from './times.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
+import { DAY, dropHours, HOUR, isLarger, MINUTE, packCounts, sumMinutes } from './steps.ts'
+
+/** How long minutes and hours are kept. */
+export const [KEPT_HOURS, KEPT_DAYS] = [24, 30] as const
 
 /** Keeps the figures small: packs what came in, turns minutes into hours, and drops what is too old. */
 export interface Upkeep {

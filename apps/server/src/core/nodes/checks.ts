@@ -8,7 +8,7 @@ import type { Transaction } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
-import { ConflictError, quoteNames, ValidationError } from '../errors.ts'
+import { type Findings, quoteNames, refuseFindings } from '../errors.ts'
 import type { Patch, Readable } from '../patch.ts'
 import { readForm } from '../stale.ts'
 import { findAddressProblem } from '../tunnel/addresses.ts'
@@ -19,13 +19,7 @@ type Tx = Transaction<Database>
 /** A subnet of a form that can be read, and one that cannot be. */
 type Row = Partial<GatewayNetwork>
 
-/** What is wrong with a form, under its fields: `invalid` by itself, `taken` by what is there already. */
-interface Findings {
-  invalid?: FieldError[]
-  taken?: FieldError[]
-  /** Says in one sentence what is taken. */
-  message?: string
-}
+const NOTHING: Findings = { invalid: [], taken: [] }
 
 /**
  * Reads a form and looks at all that depends on more than it; addresses and subnets that the node has already may stay.
@@ -40,16 +34,12 @@ export async function checkNode(
 ): Promise<NodeForm> {
   const current = row ? formOf(row) : {}
   const { values, errors } = await readForm(tx, 'nodes', row?.id, () => patch.read(current, row?.updated_at))
-  const findings = [
+  refuseFindings(
+    { invalid: errors, taken: [] },
     await findAddressFault(context, tx, values, row),
     await findSubnetFaults(context, tx, values, row),
     await findLostServices(tx, values, row),
-  ]
-  const invalid = [...errors, ...findings.flatMap((found) => found.invalid ?? [])]
-  const taken = findings.flatMap((found) => found.taken ?? [])
-  if (invalid.length > 0) throw new ValidationError([...invalid, ...taken])
-  const messages = findings.flatMap((found) => (found.taken?.length ? (found.message ?? []) : []))
-  if (taken.length > 0) throw new ConflictError(messages.join('. '), taken)
+  )
   return patch.onto(current, row?.updated_at)
 }
 
@@ -59,13 +49,13 @@ async function findAddressFault(
   { address }: Readable<NodeForm>,
   row?: NodeRow,
 ): Promise<Findings> {
-  if (address === undefined || address === null || address === row?.address) return {}
+  if (address === undefined || address === null || address === row?.address) return NOTHING
   const problem = findAddressProblem(tunnel.network4, address)
-  if (problem) return { invalid: [{ field: 'address', message: problem }] }
+  if (problem) return { invalid: [{ field: 'address', message: problem }], taken: [] }
   const holder = await tx.selectFrom('nodes').select('name').where('address', '=', address).executeTakeFirst()
-  if (!holder) return {}
+  if (!holder) return NOTHING
   const message = `already belongs to “${holder.name}”`
-  return { taken: [{ field: 'address', message }], message: 'The address is taken' }
+  return { invalid: [], taken: [{ field: 'address', message }], message: 'The address is taken' }
 }
 
 /** Those of the subnets that are new with this form. */
@@ -75,7 +65,7 @@ async function findSubnetFaults(
   { isGateway, gatewayNetworks }: Readable<NodeForm>,
   row?: NodeRow,
 ): Promise<Findings> {
-  if (!isGateway || !gatewayNetworks) return {}
+  if (!isGateway || !gatewayNetworks) return NOTHING
   const kept = new Set(row?.is_gateway === 1 ? networksOf(row).map(({ subnet }) => subnet) : [])
   const isNew = (error: FieldError) => {
     const index = Number(error.field.split('.')[1])
@@ -119,10 +109,10 @@ async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<Us
 /** A node must go on covering the backends of its services. */
 async function findLostServices(tx: Tx, form: Readable<NodeForm>, row?: NodeRow): Promise<Findings> {
   const { isGateway, gatewayNetworks } = form
-  if (row === undefined || row.is_gateway === 0 || isGateway === undefined) return {}
+  if (row === undefined || row.is_gateway === 0 || isGateway === undefined) return NOTHING
   const subnets = isGateway ? gatewayNetworks : []
   // One that cannot be read may be the one.
-  if (!subnets || subnets.some(({ subnet }) => subnet === undefined)) return {}
+  if (!subnets || subnets.some(({ subnet }) => subnet === undefined)) return NOTHING
   const services = await tx
     .selectFrom('services')
     .select(['name', 'backend_host'])
@@ -133,10 +123,11 @@ async function findLostServices(tx: Tx, form: Readable<NodeForm>, row?: NodeRow)
   const isCovered = (host: string) =>
     findIp(host) === undefined ? isGateway : subnets.some((network) => isInside(host, network))
   const lost = services.filter(({ backend_host: host }) => host !== null && !isCovered(host))
-  if (lost.length === 0) return {}
+  if (lost.length === 0) return NOTHING
   const names = quoteNames(lost.map(({ name }) => name))
   const field = isGateway ? 'gatewayNetworks' : 'isGateway'
   return {
+    invalid: [],
     taken: [{ field, message: `is used by ${names}` }],
     message: `Services still use this gateway: ${names}`,
   }

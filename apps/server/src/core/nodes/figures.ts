@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import type { LiveBus } from '../../changes/live.ts'
 import { flag } from '../../db/columns.ts'
-import type { LiveDatabase } from '../../db/schema.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
 
 /** How often figures reach the file; a crash loses at most these. */
 const SAVE_EVERY_MS = 10_000

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
-import type { Database, LiveDatabase } from '../../db/schema.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
+import type { Database } from '../../db/schema.ts'
 
 /** How often uses reach the file; a crash loses at most these. */
 const SAVE_EVERY_MS = 60_000

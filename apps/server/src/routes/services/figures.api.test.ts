@@ -4,8 +4,8 @@ import { connectEdgeClient, type EdgeClient } from '@postern/testkit/edge-client
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { nodeKey } from '../core/figures/counts.ts'
-import { createUpkeep } from '../core/figures/upkeep.ts'
+import { nodeKey } from '../../core/figures/counts.ts'
+import { createUpkeep } from '../../core/figures/upkeep.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

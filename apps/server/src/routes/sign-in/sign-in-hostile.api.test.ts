@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ANN, claimsOf, OTHER, pathOf, type SignInLab, startSignInLab } from '../../test/sign-in-lab.ts'
+import { ANN, claimsOf, OTHER, pathOf, type SignInLab, startSignInLab } from '../../../test/sign-in-lab.ts'
 
 let lab: SignInLab
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { sessionHead } from '@postern/contract/sign-in'
 import { fetchState } from '@postern/testkit/edge-client'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ANN, claimsOf, HOST, OTHER, type SignInLab, startSignInLab } from '../../test/sign-in-lab.ts'
-import { PLACES } from '../core/secrets/secrets.ts'
-import { loadIdentities } from '../core/sign-in/identities.ts'
-import { createVisitorSessions } from '../core/sign-in/sessions.ts'
+import { ANN, claimsOf, HOST, OTHER, type SignInLab, startSignInLab } from '../../../test/sign-in-lab.ts'
+import { PLACES } from '../../core/secrets/secrets.ts'
+import { loadIdentities } from '../../core/sign-in/identities.ts'
+import { createVisitorSessions } from '../../core/sign-in/sessions.ts'
 
 let lab: SignInLab
 beforeAll(async () => {

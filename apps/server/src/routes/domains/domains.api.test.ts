@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LookupError } from '../core/domains/resolver.ts'
-import type { Visit } from '../core/domains/visit.ts'
+import { LookupError } from '../../core/domains/resolver.ts'
+import type { Visit } from '../../core/domains/visit.ts'
 
 const dns = new Map<string, string[] | Error>([
   ['here.example.com', ['203.0.113.1']],

@@ -231,7 +231,7 @@ describe('a set', () => {
       expect(answer.statusCode).toBe(422)
       expect(answer.json().errors[0].field).toBe('services.0.key')
     }
-    for (const source of ['', 'Docker', '-', '../x', 'a'.repeat(33), null])
+    for (const source of ['', 'Docker', '-', '../../x', 'a'.repeat(33), null])
       expect((await send({ source, services: [] })).statusCode).toBe(422)
   })
 

@@ -3,7 +3,7 @@ import { type Client, startTestServer, type TestServer } from '@postern/testkit/
 import { costMs } from '@postern/testkit/time'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { listChanged } from '../core/edges/edges.ts'
+import { listChanged } from '../../core/edges/edges.ts'
 
 const NODES = 10_000
 const SERVICES = 20_000

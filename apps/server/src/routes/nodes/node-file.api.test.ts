@@ -1,8 +1,8 @@
 import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { registerNodeKey } from '../core/nodes/keys.ts'
-import { PLACES } from '../core/secrets/secrets.ts'
+import { registerNodeKey } from '../../core/nodes/keys.ts'
+import { PLACES } from '../../core/secrets/secrets.ts'
 
 let server: TestServer
 let client: Client
@@ -52,7 +52,7 @@ test('downloads side by side get the same file', async () => {
 })
 
 test('a name without any plain character still makes a file name', async () => {
-  await client.post('/api/nodes', { name: '../../“”' })
+  await client.post('/api/nodes', { name: '../../../“”' })
   const answer = await client.get('/api/nodes/2/download')
   expect(answer.headers['content-disposition']).toBe('attachment; filename="postern-node-2.conf"')
 })

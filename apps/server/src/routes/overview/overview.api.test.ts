@@ -7,7 +7,7 @@ import { until } from '@postern/testkit/until'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LookupError } from '../core/domains/resolver.ts'
+import { LookupError } from '../../core/domains/resolver.ts'
 
 let server: TestServer
 let client: Client

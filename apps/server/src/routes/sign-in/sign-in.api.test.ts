@@ -7,7 +7,7 @@ import {
   pathOf,
   type SignInLab,
   startSignInLab,
-} from '../../test/sign-in-lab.ts'
+} from '../../../test/sign-in-lab.ts'
 
 let lab: SignInLab
 beforeAll(async () => {

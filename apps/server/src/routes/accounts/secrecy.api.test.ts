@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type Client, startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { openDatabase } from '../db/open.ts'
+import { openDatabase } from '../../db/open.ts'
 
 let server: TestServer
 let client: Client

@@ -3,7 +3,7 @@ import type { Domain } from '@postern/contract/domains'
 import { fetchState } from '@postern/testkit/edge-client'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LookupError } from '../core/domains/resolver.ts'
+import { LookupError } from '../../core/domains/resolver.ts'
 
 const PUBLIC_HOST = 'postern.example.com'
 const OIDC = {

@@ -117,7 +117,7 @@ const HOSTILE: readonly unknown[] = [
   ],
   ...[
     '%00',
-    '../../etc/passwd',
+    '../../../etc/passwd',
     '\u202egnp.exe',
     '\ud800',
     'xn--a',

@@ -4,7 +4,7 @@ import { writeRows } from '@postern/testkit/rows'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { updateStated } from '../changes/change.ts'
+import { updateStated } from '../../changes/change.ts'
 
 let server: TestServer
 let client: Client

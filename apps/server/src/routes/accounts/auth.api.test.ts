@@ -1,6 +1,6 @@
 import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SESSION_MS } from '../core/accounts/sessions.ts'
+import { SESSION_MS } from '../../core/accounts/sessions.ts'
 
 let server: TestServer
 let now: number

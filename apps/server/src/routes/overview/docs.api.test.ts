@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeDocs } from '../../docs/write.ts'
+import { writeDocs } from '../../../docs/write.ts'
 
 const rootDir = mkdtempSync(join(tmpdir(), 'pt-docs-'))
 const FILES = {

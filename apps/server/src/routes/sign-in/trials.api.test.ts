@@ -2,7 +2,7 @@ import { signInAt } from '@postern/testkit/oidc-issuer'
 import { findFreePort } from '@postern/testkit/port'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CALLBACK, HOST, type SignInLab, startSignInLab } from '../../test/sign-in-lab.ts'
+import { CALLBACK, HOST, type SignInLab, startSignInLab } from '../../../test/sign-in-lab.ts'
 
 let lab: SignInLab
 let server: TestServer

@@ -3,8 +3,8 @@ import { followStream } from '@postern/testkit/event-stream'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { updateStated } from '../changes/change.ts'
-import { SESSION_MAX_MS } from '../core/accounts/sessions.ts'
+import { updateStated } from '../../changes/change.ts'
+import { SESSION_MAX_MS } from '../../core/accounts/sessions.ts'
 
 const KEY = 'k'.repeat(43)
 const DAY_MS = 24 * 3600 * 1000
