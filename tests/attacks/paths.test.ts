@@ -1,7 +1,7 @@
 import { askHttp2 } from '@postern/testkit/http2-wire'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { HOST, type ProxyLab, STRIPPED_HOST, startProxyLab } from './lab/proxy-lab.ts'
 import { PATHS, type PathVerdict } from './tables/paths.ts'
 
 let lab: ProxyLab
@@ -51,6 +51,18 @@ describe.concurrent('the path', () => {
     else expect(MAY[verdict]).toContain(whoGot(id))
     if (whoGot(id) === REFUSED) expect([400, 'reset']).toContain(status)
     else expect(status).toBe(200)
+  })
+})
+
+describe.concurrent('the path, of which a service does not get its prefix,', () => {
+  test.each(PATHS)('%j goes to %s', async (target, verdict) => {
+    const id = lab.nextId()
+    const head = `GET ${target} HTTP/1.1\r\nHost: ${STRIPPED_HOST}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
+    await sendRaw(lab.port, head)
+    const by = whoGot(id)
+    expect(MAY[verdict]).toContain(by)
+    const got = by === 'admin' ? target.replace(/^\/admin[/\\]*/, '/') : target
+    expect(lab.reached(id).map(({ request }) => request.target)).toEqual(by === REFUSED ? [] : [got])
   })
 })
 

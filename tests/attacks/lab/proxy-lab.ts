@@ -8,6 +8,8 @@ import { type Recorder, startRecorder } from './recorder.ts'
 import type { RawRequest } from './strict-parser.ts'
 
 export const HOST = 'a.example.com'
+/** The same, but that `admin` gets paths without its prefix. */
+export const STRIPPED_HOST = 'b.example.com'
 /** Stands in every attack for its own number, so that they may run beside each other. */
 export const ID = 'ATTACK-ID'
 
@@ -45,6 +47,8 @@ export async function startProxyLab(): Promise<ProxyLab> {
     makeLabRoute(2, root.port, { domain: HOST }),
     makeLabRoute(3, admin.port, { domain: HOST, path: '/admin' }),
     makeLabRoute(4, tool.port, { domain: null, path: '/tool' }),
+    makeLabRoute(5, root.port, { domain: STRIPPED_HOST }),
+    makeLabRoute(6, admin.port, { domain: STRIPPED_HOST, path: '/admin', stripPath: true }),
   ])
   if (problems.length > 0) throw new Error(JSON.stringify(problems))
   let count = 0
