@@ -1,4 +1,5 @@
 import { renderSaid } from './forwarding.ts'
+import { routeField } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, socketInside } from './options.ts'
 import { pageStatus, renderReturn } from './pages.ts'
 import { renderProofBackend } from './proof.ts'
@@ -126,7 +127,10 @@ function renderTarget(server: string, options: HaproxyOptions): string {
 }
 
 function renderDestination(): string {
-  const rules = ['set-dst var(txn.route),field(3,|)', 'set-dst-port var(txn.route),field(4,|)']
+  const rules = [
+    `set-dst var(txn.route),${routeField('address')}`,
+    `set-dst-port var(txn.route),${routeField('port')}`,
+  ]
   return rules.map((rule) => `  http-request ${rule}`).join('\n')
 }
 

@@ -1,6 +1,6 @@
 import { isIpv4 } from '@postern/net/ip'
 import { SERVICES_SHARE } from './budgets.ts'
-import { FLAGS } from './maps/routes.ts'
+import { FLAGS, routeField } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 
 /**
@@ -44,6 +44,6 @@ export function renderConsoleShare(options: HaproxyOptions, paths: HaproxyPaths)
   const services = Math.floor(options.maxConnections * SERVICES_SHARE)
   const name = 'ssl_fc_sni,lower,rtrim(.),concat(/)'
   return `  acl names_console ssl_fc_sni -m str -i ${options.publicHost}
-  acl names_console ${name},map_beg(${paths.routes}),field(5,|) -m sub ${FLAGS.console}
+  acl names_console ${name},map_beg(${paths.routes}),${routeField('flags')} -m sub ${FLAGS.console}
   tcp-request session reject if { fe_conn gt ${services} } { ssl_fc_sni -m found } !names_console`
 }

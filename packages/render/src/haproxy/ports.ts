@@ -1,6 +1,6 @@
 import { renderBinds, renderCrowdLimit, renderSourceLimit } from './connections.ts'
 import { COUNTS_TABLE } from './counts.ts'
-import { FLAGS } from './maps/routes.ts'
+import { FLAGS, routeField } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, type PortSpan } from './options.ts'
 import { COUNTERS } from './streams.ts'
 
@@ -36,18 +36,18 @@ ${renderSourceLimit(options, portConnections)}
   tcp-request connection reject if { var(sess.over) -m found }
 ${renderLookup(paths, 'connection')}
   tcp-request connection silent-drop unless { var(sess.route) -m found }
-  acl ends_tls var(sess.route),field(5,|) -m sub ${FLAGS.tls}
-  acl has_list var(sess.route),field(6,|) -m len gt 0
+  acl ends_tls var(sess.route),${routeField('flags')} -m sub ${FLAGS.tls}
+  acl has_list var(sess.route),${routeField('list')} -m len gt 0
   acl is_refused var(txn.why) -m found
 ${renderCrowdLimit(options, `ends_tls { fe_conn(ports_inside) gt ${Math.floor(tlsPortConnections / 2)} }`)}
 ${renderHello(options)}
 ${renderNames()}
-  tcp-request content set-var(txn.list) var(sess.route),field(6,|)
+  tcp-request content set-var(txn.list) var(sess.route),${routeField('list')}
   tcp-request content set-var(txn.verdict) lua.ip_verdict if has_list
   tcp-request content set-var(txn.why) str(name) if ends_tls has_hello !is_meant
-  tcp-request content set-var(txn.why) str(unresolved) if { var(sess.route),field(5,|) -m sub ${FLAGS.unreachable} }
+  tcp-request content set-var(txn.why) str(unresolved) if { var(sess.route),${routeField('flags')} -m sub ${FLAGS.unreachable} }
   tcp-request content set-var(txn.why) str(tunnel) if { var(txn.node),map_str(${paths.nodes}) -m str down }
-  tcp-request content set-var(txn.why) str(disabled) if { var(sess.route),field(5,|) -m sub ${FLAGS.disabled} }
+  tcp-request content set-var(txn.why) str(disabled) if { var(sess.route),${routeField('flags')} -m sub ${FLAGS.disabled} }
   tcp-request content set-var(txn.why) str(blocked) if has_list !{ var(txn.verdict) -m str allow }
   tcp-request content reject if is_refused
   # Which service each open connection belongs to, so that ending a service ends its connections and no others.
@@ -102,13 +102,13 @@ ${renderPatience(options)}
 function renderHello({ timeouts, publicHost }: HaproxyOptions): string {
   return `  tcp-request inspect-delay ${timeouts.head}s
   acl has_hello req.ssl_hello_type 1
-  acl has_domain var(sess.route),field(7,|) -m len gt 0
+  acl has_domain var(sess.route),${routeField('domain')} -m len gt 0
   acl names_any var(txn.named) -m len gt 0
   acl names_own var(txn.named) -m reg '^[0-9.]+$|:'
   acl names_own var(txn.named) -m str ${publicHost.toLowerCase()}
   acl is_meant var(txn.named),strcmp(txn.domain) eq 0
   acl is_meant var(txn.meant) -m bool
-  tcp-request content set-var(txn.domain) var(sess.route),field(7,|) if ends_tls has_hello
+  tcp-request content set-var(txn.domain) var(sess.route),${routeField('domain')} if ends_tls has_hello
   tcp-request content set-var(txn.named) req.ssl_sni,lower,rtrim(.) if ends_tls has_hello
   tcp-request content set-var(txn.meant) bool(true) if !has_domain !names_any or !has_domain names_own`
 }
@@ -122,7 +122,7 @@ function renderPatience({ tunnelTimeout }: HaproxyOptions): string {
 
 /** No rule has run when a handshake fails, so its line looks the service up by itself. */
 function renderFailedHandshake({ logSecret }: HaproxyOptions, paths: HaproxyPaths): string {
-  const id = `%[dst_port,regsub(^,:),concat(/),map_beg(${paths.routes}),field(1,|)]`
+  const id = `%[dst_port,regsub(^,:),concat(/),map_beg(${paths.routes}),${routeField('service')}]`
   return `  error-log-format "F|${logSecret}|${id}|%[date(0,ms)]|%ci|%[dst_port]|%[ssl_fc_err_str]"`
 }
 
@@ -150,11 +150,14 @@ function renderLookup(paths: HaproxyPaths, stage: 'connection' | 'session'): str
 }
 
 function renderNames(): string {
-  return `  tcp-request content set-var(txn.id) var(sess.route),field(1,|)
-  tcp-request content set-var(txn.node) var(sess.route),field(2,|)`
+  return `  tcp-request content set-var(txn.id) var(sess.route),${routeField('service')}
+  tcp-request content set-var(txn.node) var(sess.route),${routeField('node')}`
 }
 
 function renderTarget(condition = ''): string {
-  const rules = ['set-dst var(sess.route),field(3,|)', 'set-dst-port var(sess.route),field(4,|)']
+  const rules = [
+    `set-dst var(sess.route),${routeField('address')}`,
+    `set-dst-port var(sess.route),${routeField('port')}`,
+  ]
   return rules.map((rule) => `  tcp-request content ${rule} ${condition}`.trimEnd()).join('\n')
 }

@@ -1,5 +1,5 @@
 import { SESSION_PATTERN } from './lua/session.ts'
-import { FLAGS, OWN_HOST } from './maps/routes.ts'
+import { FLAGS, OWN_HOST, routeField } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { renderRefusal, renderReturn } from './pages.ts'
 import { renderCostly } from './rates.ts'
@@ -172,8 +172,8 @@ ${renderCostly(options, 'is_odd is_short')}
   ${renderReturn(paths, 'unknown')} unless { var(txn.route) -m found }
   http-request set-log-level info
 ${renderCount()}
-  http-request set-var(txn.flags) var(txn.route),field(5,|)
-  http-request set-var(txn.list) var(txn.route),field(6,|)
+  http-request set-var(txn.flags) var(txn.route),${routeField('flags')}
+  http-request set-var(txn.list) var(txn.route),${routeField('list')}
 ${renderRefusal(paths, 'request', 'bad-request', MALFORMED)}
   http-request set-var(txn.length) url,length if is_long_head
 ${renderRefusal(paths, 'large', 'too-large', `is_long_head { req.hdrs,length,add(txn.length) gt ${MAX_HEAD} }`)}

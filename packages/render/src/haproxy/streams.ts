@@ -1,4 +1,5 @@
 import { COUNTS_TABLE } from './counts.ts'
+import { routeField } from './maps/routes.ts'
 
 /** Counters of a connection and its requests, by the table that each is entered in. */
 export const COUNTERS = {
@@ -16,8 +17,8 @@ export const COUNTERS = {
 } as const
 
 /** What a line of the map of routes begins with. */
-const SERVICE = 'var(txn.route),field(1,|)'
-export const NODE = 'var(txn.route),field(2,|)'
+const SERVICE = `var(txn.route),${routeField('service')}`
+export const NODE = `var(txn.route),${routeField('node')}`
 
 /** Writing an address takes HAProxy as long as three checks, so it is done once for each connection. */
 export function renderSource(): string {
