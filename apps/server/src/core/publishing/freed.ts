@@ -44,11 +44,11 @@ export async function isDomainKept({ db, nodeId, now }: Asking, domain: string):
   return row !== undefined
 }
 
-/** Keeps only the newest names that a node freed: no more than it may use. */
-export async function boundKeptDomains(
+/** Keeps only the newest names and ports that a node freed: no more than it may use. */
+export async function boundKept(
   tx: Transaction<Database>,
   nodeId: number,
-  most: number,
+  most: { domains: number; ports: number },
 ): Promise<void> {
   await tx
     .deleteFrom('freed_domains')
@@ -61,7 +61,25 @@ export async function boundKeptDomains(
         .orderBy('at', 'desc')
         .orderBy('domain')
         .limit(-1)
-        .offset(most),
+        .offset(most.domains),
+    )
+    .execute()
+  await tx
+    .deleteFrom('freed_ports')
+    .where('node_id', '=', nodeId)
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('proto', 'port'),
+        'in',
+        selectFrom('freed_ports')
+          .select(['proto', 'port'])
+          .where('node_id', '=', nodeId)
+          .orderBy('at', 'desc')
+          .orderBy('port')
+          .limit(-1)
+          .offset(most.ports)
+          .$asTuple('proto', 'port'),
+      ),
     )
     .execute()
 }

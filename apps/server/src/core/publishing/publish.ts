@@ -17,7 +17,7 @@ import { toService } from '../services/records.ts'
 import { getServiceNode } from '../services/services.ts'
 import { readSurroundings } from '../services/surroundings.ts'
 import { prepareDomains } from './domains.ts'
-import { boundKeptDomains } from './freed.ts'
+import { boundKept } from './freed.ts'
 import { readGiven } from './given.ts'
 import type { Done, Work } from './place.ts'
 import { type Known, noteToken, readPublications, releaseDomains } from './publications.ts'
@@ -70,7 +70,7 @@ export async function publishServices(
     }
     const refused = await settle(work, wanted, await readPublications(tx, nodeId, source))
     const released = await releaseDomains(tx, done.left)
-    await boundKeptDomains(tx, nodeId, shares.agent_max_domains)
+    await boundKept(tx, nodeId, { domains: shares.agent_max_domains, ports: shares.agent_max_ports })
     await noteToken(tx, token, source)
     const known = await readPublications(tx, nodeId, source)
     const value = { refused, known, removed: done.removed.map(({ id }) => id) }

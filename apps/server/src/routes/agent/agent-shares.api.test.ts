@@ -195,6 +195,20 @@ describe('a port that was freed', () => {
     expect((await publish(set)).at(-1)).toMatchObject({ port: 32_700 })
   })
 
+  it('is kept for as many as a node may use, the newest: none keeps more by going through them', async () => {
+    const other = await createNode('two')
+    await raise({ agentMaxPorts: 10 })
+    for (const from of [32_700, 32_710, 32_720])
+      await publish(Array.from({ length: 10 }, (_, i) => port(`k${from + i}`, { port: from + i })))
+    await publish([port('newest', { port: 32_729 })])
+    const answers = await publish(many(20, port), { from: other })
+    expect(publishedOf(answers)).toBe(20)
+    expect(answers.at(-1)).toMatchObject({ port: 32_719 })
+    expect(
+      wordsOf((await publish([port('x', { port: 32_728 })], { from: other, source: 'file' }))[0])[0],
+    ).toContain('port belonged to another node within the last day')
+  })
+
   it('is not to be had by its number within a day, but by its own node and by a person', async () => {
     const other = await createNode('two')
     await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', port: 32_710, backendPort: 1883 })
