@@ -73,6 +73,7 @@ ${renderFailedHandshake(options, paths)}
 ${renderLookup(paths, 'session')}
   tcp-request session reject unless { var(sess.route) -m found }
 ${renderNames()}
+${renderMeant(options)}
   tcp-request content track-sc${COUNTERS.service} var(txn.id) table ${COUNTS_TABLE}
   tcp-request content lua.log_open
 ${renderTarget()}
@@ -102,15 +103,30 @@ ${renderPatience(options)}
 function renderHello({ timeouts, publicHost }: HaproxyOptions): string {
   return `  tcp-request inspect-delay ${timeouts.head}s
   acl has_hello req.ssl_hello_type 1
-  acl has_domain var(sess.route),${routeField('domain')} -m len gt 0
+${renderNamed(publicHost, 'req.ssl_sni', 'if ends_tls has_hello')}`
+}
+
+/** @param sni where the name is read @param condition of what has one */
+function renderNamed(publicHost: string, sni: string, condition: string): string {
+  return `  acl has_domain var(sess.route),${routeField('domain')} -m len gt 0
   acl names_any var(txn.named) -m len gt 0
   acl names_own var(txn.named) -m reg '^[0-9.]+$|:'
   acl names_own var(txn.named) -m str ${publicHost.toLowerCase()}
   acl is_meant var(txn.named),strcmp(txn.domain) eq 0
   acl is_meant var(txn.meant) -m bool
-  tcp-request content set-var(txn.domain) var(sess.route),${routeField('domain')} if ends_tls has_hello
-  tcp-request content set-var(txn.named) req.ssl_sni,lower,rtrim(.) if ends_tls has_hello
+  tcp-request content set-var(txn.domain) var(sess.route),${routeField('domain')} ${condition}
+  tcp-request content set-var(txn.named) ${sni},lower,rtrim(.) ${condition}
   tcp-request content set-var(txn.meant) bool(true) if !has_domain !names_any or !has_domain names_own`
+}
+
+/**
+ * Asked again of who has shaken hands: HAProxy reads no name in a hello that somebody on the way has cut into records, and
+ * OpenSSL does.
+ */
+function renderMeant({ publicHost }: HaproxyOptions): string {
+  return `${renderNamed(publicHost, 'ssl_fc_sni', 'if { ssl_fc }')}
+  tcp-request content set-var(txn.why) str(name) if { ssl_fc } !is_meant
+  tcp-request content reject if { var(txn.why) -m found }`
 }
 
 /** An idle connection lives as long as an idle WebSocket, also when one side has said all it has to say. */

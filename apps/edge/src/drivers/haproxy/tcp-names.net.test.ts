@@ -149,6 +149,42 @@ test('a hello in two records, whose name HAProxy cannot read, sees no certificat
   expect(reached).toBe(before)
 })
 
+/** Somebody on the way, who cannot change what a hello says, but can cut it into records. */
+async function cutHello(port: number, at: number): Promise<number> {
+  const middle = createServer((visitor) => {
+    const server = dial({ port, host: '127.0.0.1' })
+    for (const [one, other] of [
+      [visitor, server],
+      [server, visitor],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy())
+    visitor.once('data', (hello: Buffer) => {
+      const body = hello.subarray(5)
+      const record = (part: Buffer) =>
+        Buffer.concat([Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part])
+      server.write(Buffer.concat([record(body.subarray(0, at)), record(body.subarray(at))]))
+      visitor.pipe(server)
+    })
+    server.pipe(visitor)
+  })
+  onTestFinished(() => void middle.close())
+  await new Promise<void>((resolve) => middle.listen(0, '127.0.0.1', resolve))
+  const address = middle.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+test.each([1, 2, 3, 4, 5, 9, 60])(
+  'a visitor of another name reaches no service, though somebody on the way cuts the hello after %i bytes',
+  async (at) => {
+    const before = reached
+    const answers: Record<string, string> = {}
+    for (const [owner, port] of Object.entries(PORTS))
+      answers[owner] = (await visit(await cutHello(port, at), SITE)).answer
+    expect(answers).toEqual({ [MQTT]: '', [MAIL]: '', none: '' })
+    expect(reached).toBe(before)
+  },
+)
+
 test('a hello that comes slowly is waited for', async () => {
   const bytes = await helloOf(MAIL)
   const socket = dial({ port: PORTS[MAIL], host: '127.0.0.1' })
