@@ -58,12 +58,18 @@ const REFRESH_EVERY = 30_000
 const RETRY_EVERY = 5000
 /** How long the last answer is used while its name server is silent. */
 const KEEP_FOR = 120_000
-/** Look-ups of the system hold a thread of the four that Node has, for as long as its resolver likes. */
+/** Look-ups of the system hold a thread of the four that Node has, for as long as its resolver likes. Of each server: */
 const AT_ONCE = { system: 2, server: 8 }
+
+/** Each server has a line of its own, so that one that is silent keeps no other waiting. */
+interface Line {
+  /** Those that wait longest come first: names without an answer are soon due again. */
+  waiting: Entry[]
+  running: number
+}
 
 interface Entry {
   query: DnsQuery
-  kind: 'system' | 'server'
   known: Known
   /** When, in ms; equal when the last look-up was answered. */
   asked: number
@@ -74,18 +80,30 @@ interface Entry {
 export function createNames(options: NamesOptions): Names {
   const entries = new Map<string, Entry>()
   const earlier = new Map<string, string[]>()
-  const running = { system: 0, server: 0 }
+  const lines = new Map<string | null, Line>()
   const waiters = new Set<() => void>()
   let revision = 0
   let closed = false
 
   const isBusy = () => [...entries.values()].some((entry) => entry.state !== 'idle')
-  const pump = () => {
-    for (const entry of entries.values())
-      if (!closed && entry.state === 'waiting' && running[entry.kind] < AT_ONCE[entry.kind]) void run(entry)
+  const enqueue = (entry: Entry) => {
+    const { server } = entry.query
+    const line = lines.get(server) ?? { waiting: [], running: 0 }
+    lines.set(server, line)
+    entry.state = 'waiting'
+    line.waiting.push(entry)
+    pump(server, line)
   }
-  const run = async (entry: Entry) => {
-    running[entry.kind]++
+  const pump = (server: string | null, line: Line) => {
+    while (!closed && line.running < (server === null ? AT_ONCE.system : AT_ONCE.server)) {
+      const entry = line.waiting.shift()
+      if (!entry) break
+      void run(entry, line)
+    }
+    if (line.running === 0) lines.delete(server)
+  }
+  const run = async (entry: Entry, line: Line) => {
+    line.running++
     entry.state = 'running'
     const { isChanged, done } = await update(options, entry)
     if (isChanged) revision++
@@ -94,8 +112,8 @@ export function createNames(options: NamesOptions): Names {
     if (isChanged && !closed) options.onChange()
     // The place is free only when the look-up is really over, not when we stopped waiting for it.
     await done
-    running[entry.kind]--
-    pump()
+    line.running--
+    pump(entry.query.server, line)
   }
 
   return {
@@ -114,7 +132,7 @@ export function createNames(options: NamesOptions): Names {
       if (!entries.has(key)) {
         entries.set(key, entry)
         earlier.delete(key)
-        pump()
+        enqueue(entry)
       }
       return entry.known
     },
@@ -125,9 +143,8 @@ export function createNames(options: NamesOptions): Names {
         if (!keys.has(key)) {
           entries.delete(key)
           revision++
-        } else if (isDue(entry, options.now())) entry.state = 'waiting'
+        } else if (isDue(entry, options.now())) enqueue(entry)
       }
-      pump()
     },
     settled: (ms) => (isBusy() ? waitIn(waiters, ms) : Promise.resolve()),
     close() {
@@ -139,13 +156,12 @@ export function createNames(options: NamesOptions): Names {
 function makeEntry(query: DnsQuery, earlier: string[] | undefined, now: number): Entry {
   return {
     query,
-    kind: query.server === null ? 'system' : 'server',
     known: earlier
       ? { addresses: earlier, reason: null }
       : { addresses: [], reason: `Looking up ${query.name}.` },
     asked: 0,
     answered: earlier ? now : Number.NEGATIVE_INFINITY,
-    state: 'waiting',
+    state: 'idle',
   }
 }
 
