@@ -82,10 +82,12 @@ function settle<T>(
 ): Promise<T> {
   return new Promise((resolve) => {
     const end = (result: T) => {
+      clearTimeout(timer)
       socket.destroy()
       resolve(result)
     }
-    socket.setTimeout(TIMEOUT, () => end(timeout()))
+    // In all: whoever sends a byte now and then is not silent.
+    const timer = setTimeout(() => end(timeout()), TIMEOUT)
     socket.once(event, () => {
       // Not before the last words of TLS are sent, or the backend takes it for an error.
       socket.destroySoon()
