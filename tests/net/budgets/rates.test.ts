@@ -14,6 +14,8 @@ beforeAll(async () => {
     ...{ name: 'guarded', domain: GUARDED, backendHost: '127.0.0.1', backendPort: 8080 },
     ...{ requireAuth: true, skipAuthRoutes: '^/hooks/[a-z]+$' },
   })
+  const secured = { domain: APP, port: TLS_PORT, ssl: true, backendHost: '127.0.0.1', backendPort: 8080 }
+  await api.publishPort(1, { name: 'secured', ...secured })
   await until('the service', async () => (await api.getService(service)).state.phase === 'live')
 })
 
@@ -31,7 +33,8 @@ const PROVIDER = {
 }
 /** Fewer than may be under way at once. */
 const ENDLESS = { connections: 2, streams: 20, repeats: true } as const
-const [pages, readings, bypass, console, handshakes] = ATTACKERS
+const [pages, readings, bypass, console, handshakes, redirects, ports] = ATTACKERS
+const TLS_PORT = 32_660
 
 test.each([
   ['pages', { host: APP, path: '/' }, pages],
@@ -49,23 +52,29 @@ test.each([
   }
 })
 
-test('a source that connects without end is refused for a while, and nobody else is', async () => {
-  const { visitor, server } = budgets.lab
-  const from = handshakes?.ipv4[0] ?? ''
-  const common = ['-sk', '--http1.1', '--interface', from, '--resolve', `${APP}:443:${server.address}`]
-  const anew = ['-Z', '-H', 'connection: close', '-o', '/dev/null', '-w', '%{http_code}\n']
-  const { stdout } = await visitor.run('curl', ...common, ...anew, `https://${APP}/?[1-1000]`)
-  const answers = stdout.trim().split('\n')
-  const served = answers.filter((status) => status === '200').length
-  expect(served).toBeGreaterThan(150)
-  expect(answers.filter((status) => status === '000').length).toBeGreaterThan(0)
-  await budgets.othersAreServed()
-  await until(
-    'another connection',
-    async () => {
-      const args = [...common, '-o', '/dev/null', '-w', '%{http_code}', `https://${APP}/`]
-      return (await visitor.run('curl', ...args)).stdout === '200'
-    },
-    { everyMs: 1000 },
-  )
-})
+test.each([
+  ['for pages', 443, 200, handshakes],
+  ['to plain HTTP', 80, 308, redirects],
+  ['to the TLS of a TCP service', TLS_PORT, 200, ports],
+] as const)(
+  'a source that connects without end %s is refused for a while, and nobody else is',
+  async (_, port, status, attacker) => {
+    const { visitor, server } = budgets.lab
+    const from = attacker?.ipv4[0] ?? ''
+    const url = `http${port === 80 ? '' : 's'}://${APP}:${port}/`
+    const common = ['-sk', '--http1.1', '--interface', from, '--resolve', `${APP}:${port}:${server.address}`]
+    const write = ['-o', '/dev/null', '-w', '%{http_code}\n']
+    // Plain HTTP has to end its connections by itself.
+    const anew = ['-Z', ...(port === 80 ? [] : ['-H', 'connection: close'])]
+    const { stdout } = await visitor.run('curl', ...common, ...anew, ...write, `${url}?[1-1000]`)
+    const answers = stdout.trim().split('\n')
+    expect(answers.filter((each) => each === String(status)).length).toBeGreaterThan(150)
+    expect(answers.filter((each) => each === '000').length).toBeGreaterThan(0)
+    await budgets.othersAreServed()
+    await until(
+      'another connection',
+      async () => (await visitor.run('curl', ...common, ...write, url)).stdout.trim() === String(status),
+      { everyMs: 1000 },
+    )
+  },
+)

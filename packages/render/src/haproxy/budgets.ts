@@ -141,7 +141,7 @@ export function renderBudgetTables(): string {
     `backend ${name}\n  stick-table type ${type} size 100k store ${store}\n`
   const rates = `conn_cur,http_req_rate(${PERIOD}),gpc0_rate(${PERIOD})`
   return [
-    ...['sources', 'networks'].map((name) => table(name, 'ipv6', 'conn_cur')),
+    ...['sources', 'networks'].map((name) => table(name, 'ipv6', `conn_cur,conn_rate(${PERIOD})`)),
     ...['requests', 'request_networks'].map((name) => table(name, 'ipv6', rates)),
     ...['rooms', 'areas'].map((name) => table(name, 'string len 60', 'conn_cur')),
   ].join('\n')

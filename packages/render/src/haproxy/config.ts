@@ -9,7 +9,6 @@ import type { Digest } from './maps/lists.ts'
 import { type HaproxyOptions, type HaproxyPaths, haproxyPaths, RenderError } from './options.ts'
 import { type PageName, pageNames, pageStatus, renderPage, renderPageBody } from './pages.ts'
 import { renderPorts } from './ports.ts'
-import { renderRateTable } from './rates.ts'
 import { COUNTERS } from './streams.ts'
 
 /**
@@ -28,7 +27,6 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
     renderPorts(options, paths),
     renderBackends(options, paths),
     renderBudgetTables(),
-    renderRateTable(),
   ].join('\n')
 }
 

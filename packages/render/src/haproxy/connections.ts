@@ -2,6 +2,7 @@ import { isIpv4 } from '@postern/net/ip'
 import { SERVICES_SHARE } from './budgets.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
+import { renderConnectionRate } from './rates.ts'
 
 /**
  * IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists.
@@ -27,6 +28,7 @@ export function renderSourceLimit(options: HaproxyOptions, room: number): string
   const network = connectionsPerSource * NETWORK_SHARE
   return `  tcp-request connection track-sc0 src,ipmask(32,64) table sources
   tcp-request connection track-sc1 src,ipmask(32,48) table networks
+${renderConnectionRate(options)}
   tcp-request connection set-var(sess.over) bool(true) if { sc0_conn_cur gt ${connectionsPerSource} } or { sc1_conn_cur gt ${network} }
   tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + TOLD} } or { sc1_conn_cur gt ${network + TOLD} }
 ${renderCrowdLimit(options, `{ fe_conn gt ${Math.floor(room / 2)} }`)}`

@@ -7,7 +7,7 @@ import { FLAGS } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { type PageName, renderRefusal, renderReturn } from './pages.ts'
 import { IS_PROOF, renderProofAcl } from './proof.ts'
-import { renderConnectionRate, renderCostly } from './rates.ts'
+import { renderCostly } from './rates.ts'
 import {
   HOST,
   MALFORMED,
@@ -31,6 +31,9 @@ export function renderFrontends(options: HaproxyOptions, paths: HaproxyPaths): s
     `frontend http
 ${renderBinds(options, options.httpPort, '')}
   no log
+  # One request for each connection, so that what is bounded of these is bounded of requests as well.
+  option httpclose
+  option disable-h2-upgrade
   maxconn ${plainRoom(options)}
   timeout client ${options.timeouts.head}s
 ${renderSourceLimit(options, plainRoom(options))}
@@ -52,7 +55,6 @@ ${renderBinds(options, options.httpsPort, `ssl crt ${paths.certificate(0)} crt-l
   log-format ${logFormat(options, paths)}
   # For connections that never became a request: they count as well.
   error-log-format ${logFormat(options, paths)}
-${renderConnectionRate(options)}
 ${renderSourceLimit(options, options.maxConnections)}
 ${renderConsoleShare(options, paths)}
 ${renderSource()}

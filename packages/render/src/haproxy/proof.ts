@@ -5,8 +5,6 @@ import { type HaproxyOptions, socketInside } from './options.ts'
 export const IS_PROOF = [
   'is_proof',
   '{ method GET }',
-  // Of HTTP/2 a body may come that no header tells of.
-  '!is_h2',
   '!is_coded',
   '!{ req.fhdr(content-length) -m int gt 0 }',
   '!{ req.fhdr_cnt(upgrade) gt 0 }',

@@ -27,13 +27,14 @@ export function sourceRates({ connectionsPerSource }: HaproxyOptions): Rates {
   return { connections: 2 * many, requests: 20 * many, costly: 2 * many }
 }
 
-/** A full TLS handshake takes as much as ten requests, so whoever connects too often is refused before it. */
+/**
+ * A full TLS handshake takes as much as ten requests, so whoever connects too often is refused before it. All ports count
+ * together, in the tables of what each source holds.
+ */
 export function renderConnectionRate(options: HaproxyOptions): string {
   const { connections } = sourceRates(options)
-  const rate = `sc_conn_rate(${COUNTERS.arrivals})`
-  return `  tcp-request connection track-sc${COUNTERS.arrivals} ${NETWORK} table arrivals
-  tcp-request connection reject if { ${rate} gt ${connections} } { src 0.0.0.0/0 }
-  tcp-request connection reject if { ${rate} gt ${connections * NETWORK_SHARE} }`
+  const over = [`{ sc0_conn_rate gt ${connections} }`, `{ sc1_conn_rate gt ${connections * NETWORK_SHARE} }`]
+  return `  tcp-request connection reject if ${over.join(' or ')}`
 }
 
 /** Of the counters of a request's source and its network. */
@@ -59,10 +60,4 @@ export function renderCostly(options: HaproxyOptions, condition: string): string
   return `  http-request sc-inc-gpc0(${requests}) if ${condition}
   http-request sc-inc-gpc0(${requestNetworks}) if ${condition}
   http-request set-var(txn.many) bool(true) if ${over.join(' or ')}`
-}
-
-export function renderRateTable(): string {
-  return `backend arrivals
-  stick-table type ipv6 size 100k expire 30s store conn_rate(${PERIOD})
-`
 }

@@ -3,17 +3,16 @@ import { routeField } from './maps/routes.ts'
 
 /** Counters of a connection and its requests, by the table that each is entered in. */
 export const COUNTERS = {
-  /** `sources`, `networks` and `arrivals`, of a connection. */
+  /** `sources` and `networks`, of a connection. */
   source: 0,
   network: 1,
-  arrivals: 2,
-  requests: 3,
-  requestNetworks: 4,
+  requests: 2,
+  requestNetworks: 3,
   /** `rooms`, for what takes more than a usual request. */
-  room: 5,
-  roomNetwork: 6,
-  service: 7,
-  stream: 8,
+  room: 4,
+  roomNetwork: 5,
+  service: 6,
+  stream: 7,
 } as const
 
 /** What a line of the map of routes begins with. */

@@ -14,7 +14,7 @@ const [ECHO, WAITING] = [8080, 8081]
 export const [APP, SLOW, CLOSED] = ['app.example.com', 'slow.example.com', 'closed.example.com']
 
 /** Addresses of attackers, each one source: an address of IPv4, and a hundred /64 of one /48. */
-export const ATTACKERS = [7, 8, 9, 10, 11].map((last) => ({
+export const ATTACKERS = [7, 8, 9, 10, 11, 12, 13, 14].map((last) => ({
   ipv4: [`198.51.100.${last}`],
   network: Array.from({ length: 100 }, (_, index) => `2001:db8:${last}:${index.toString(16)}::1`),
 }))
