@@ -33,7 +33,7 @@ const PROVIDER = {
 }
 /** Fewer than may be under way at once. */
 const ENDLESS = { connections: 2, streams: 20, repeats: true } as const
-const [pages, readings, bypass, console, handshakes, redirects, ports] = ATTACKERS
+const [pages, readings, bypass, console, handshakes, redirects, ports, cuts] = ATTACKERS
 const TLS_PORT = 32_660
 
 test.each([
@@ -78,3 +78,15 @@ test.each([
     )
   },
 )
+
+test('a source whose queries name sessions without end is refused long before the rate of others', async () => {
+  const { visitor, server } = budgets.lab
+  const from = cuts?.ipv4[0] ?? ''
+  const common = ['-sk', '--http1.1', '--interface', from, '--resolve', `${APP}:443:${server.address}`]
+  const url = `https://${APP}/?${'token=pts_1&'.repeat(300)}[1-400]`
+  const { stdout } = await visitor.run('curl', ...common, '-o', '/dev/null', '-w', '%{http_code}\n', url)
+  const answers = stdout.trim().split('\n')
+  expect(answers.filter((status) => status === '200').length).toBeGreaterThan(150)
+  expect(answers.filter((status) => status === '429').length).toBeGreaterThan(100)
+  await budgets.othersAreServed()
+})

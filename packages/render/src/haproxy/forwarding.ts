@@ -2,6 +2,7 @@ import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
 import type { HaproxyOptions } from './options.ts'
+import { renderCostly } from './rates.ts'
 
 /** Programs fold other characters into one too, when they make names of variables out of those of headers. */
 const GAP = '[^a-z0-9]'
@@ -32,6 +33,17 @@ const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
 
 /** Matched from the start, each alternative by one way only: linear. */
 const CUT = `^(${[...FORGED, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
+
+/** Cutting a session out of so much takes Lua as long as several other requests do. */
+const [LONG_COOKIE, LONG_QUERY, MANY_COOKIES] = [4096, 1024, 20]
+
+/** Before it is known whether a source has asked too often. Signed-in visitors have one short cookie. */
+export function renderCostlyCuts(options: HaproxyOptions): string {
+  return `  acl has_long_cookies req.fhdr(cookie),length gt ${LONG_COOKIE}
+  acl has_long_cookies req.fhdr_cnt(cookie) gt ${MANY_COOKIES}
+${renderCostly(options, 'has_long_cookies has_session')}
+${renderCostly(options, `{ query,length gt ${LONG_QUERY} } { query -m reg -i '${SESSION_PATTERN}' }`)}`
+}
 
 /** What kind of service and of request it is. */
 export function renderKind(): string {

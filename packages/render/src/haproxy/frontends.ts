@@ -1,7 +1,7 @@
 import { renderAnswers } from './answers.ts'
 import { isIn, NO_ROOM, renderRequestBudget, renderRooms } from './budgets.ts'
 import { renderBinds, renderConsoleShare, renderSourceLimit } from './connections.ts'
-import { renderCuts, renderKind } from './forwarding.ts'
+import { renderCostlyCuts, renderCuts, renderKind } from './forwarding.ts'
 import { logFormat } from './log-format.ts'
 import { FLAGS } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
@@ -105,6 +105,7 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
     refusal('source', 'too-many', 'is_over'),
     renderRooms(options),
     renderCostly(options, 'is_console'),
+    renderCostlyCuts(options),
     refusal('requests', 'too-many-requests', 'is_many'),
     refusal('full', 'full', NO_ROOM),
     refusal('blocked', 'forbidden', 'has_list !is_allowed'),

@@ -12,7 +12,7 @@ export const SESSION_PATTERN = [session, ticket]
   .concat(SIGN_IN.cookie)
   .join('|')
 
-/** The most parts of a Cookie header that are kept; browsers keep at most 180 cookies for a name. */
+/** So many parts may begin like a session, and what follows is cut; browsers keep at most 180 cookies for a name. */
 const MOST_PARTS = 200
 /** Bytes that the name and the prefix take, each of them escaped and quoted, with a few blanks. */
 const SEEN = 60
@@ -20,7 +20,8 @@ const SEEN = 60
 /**
  * The console's session and its tickets must not reach any other service, nor come from one. A cookie or parameter
  * called `token`, or `token-http`, is one when its value has their prefix. Everything else stays as it is, byte for byte.
- * Over HTTP/2 a cookie of 28 kB takes 20 bytes, so what is done for one is bounded. Needs `decode` of `SPELLINGS_LUA`.
+ * Over HTTP/2 a cookie of 28 kB takes 20 bytes, and so does a query of 4 kB: what is done for one is bounded. Needs
+ * `decode` of `SPELLINGS_LUA`.
  */
 export const SESSION_LUA = `
 local function skip_blanks(text, at)
@@ -53,19 +54,19 @@ local function is_session(part)
   return value:find("${session}", 1, true) == 1 or value:find("${ticket}", 1, true) == 1
 end
 
--- Shorter parts hold no session, and a text may be nothing but separators.
-local function long_part(separators)
-  return ("[^" .. separators .. "]"):rep(#"token=" + ${Math.min(session.length, ticket.length)})
-end
-
--- A part goes with the separator before it; what becomes the first goes without the blanks before it. What is behind
--- \`most\` parts goes as well.
-local function cut(text, separators, most)
-  local long, separator = long_part(separators), "[" .. separators .. "]"
-  local kept, first, from, at = {}, 1, 1, text:find(long)
+-- Most parts are none, and their first character tells. Shorter parts hold no session either, and a text may be nothing but
+-- separators. A part goes with the separator before it; what becomes the first goes without the blanks before it.
+local function cut(text, separators)
+  local separator = "[" .. separators .. "]"
+  local like = "[=%%_t \\t]" .. ("[^" .. separators .. "]"):rep(#"token" + ${Math.min(session.length, ticket.length)})
+  local function find_next(stop)
+    local found = text:find(separator .. like, stop)
+    return found and found + 1
+  end
+  local kept, first, from, left, at = {}, 1, 1, ${MOST_PARTS}, text:find("^" .. like) or find_next(1)
   while at do
-    if most == 0 then return table.concat(kept) .. text:sub(from, at - 2) end
-    most = most - 1
+    if left == 0 then return table.concat(kept) .. text:sub(from, at - 2) end
+    left = left - 1
     local stop = text:find(separator, at) or #text + 1
     if is_session(text:sub(at, stop - 1)) then
       if at == first then
@@ -76,7 +77,7 @@ local function cut(text, separators, most)
         first, from = 0, stop
       end
     end
-    at = text:find(long, stop)
+    at = find_next(stop)
   end
   return table.concat(kept) .. text:sub(from)
 end
@@ -86,7 +87,7 @@ core.register_action("cut_session_cookie", { "http-req" }, function(txn)
   local headers = txn.http:req_get_headers()["cookie"]
   txn.http:req_del_header("cookie")
   for i = 0, #headers do
-    local left = cut(headers[i], ";", ${MOST_PARTS})
+    local left = cut(headers[i], ";")
     if left ~= "" then txn.http:req_add_header("cookie", left) end
   end
 end)
@@ -100,6 +101,6 @@ core.register_action("cut_session_answer", { "http-res" }, function(txn)
 end)
 
 core.register_converters("cut_session", function(query)
-  return cut(query, "&;", math.huge)
+  return cut(query, "&;")
 end)
 `

@@ -211,6 +211,18 @@ test('a cookie that names many sessions costs HAProxy little more than another',
   ).toEqual([])
 }, 120_000)
 
+test('a query that names many sessions costs HAProxy little more than another', async () => {
+  const plain = await costOfStreams(`/?${fill('a', 28_000)}`)
+  const slow: [string, number][] = []
+  for (const unit of [`${PTS}&`, '%74oken=pts_1&', 'abcdefghij&', 'aaaaaaaaa;', '=aaaaaaaaa&', '_________&'])
+    for (const query of [`${PTS}&${fill(unit, 28_000)}`, `${fill(unit, 28_000)}&${PTS}`]) {
+      const path = `/?${query}`
+      const cost = await costOfStreams(path)
+      if (cost > 5 * plain + 100 && (await costOfStreams(path)) > 5 * plain + 100) slow.push([unit, cost])
+    }
+  expect(slow).toEqual([])
+}, 120_000)
+
 test('no list in a header does, where a service requires sign-in', async () => {
   const units = [',', ' ,', 'a,']
   const headers = ['accept', 'x-requested-with', 'cookie']
