@@ -79,6 +79,8 @@ ${user}  maxconn ${allConnections(options)}
   tune.http.maxhdr 256
   # A page may ask for all of its files at once; what one source may have under way is counted.
   tune.h2.max-concurrent-streams 100
+  # Malformed pieces that a visitor may send on a connection over HTTP/2: programs send none.
+  tune.h2.fe.glitches-threshold 100
   tune.maxrewrite 2048
   # What an upload may be ahead: 20 MB/s at 50 ms. It waits in the kernel, so it takes no memory of ours; but other
   # requests of the connection wait behind what a service takes slowly, so it is not more.
