@@ -1,4 +1,5 @@
 import type { Edge } from '@postern/contract/edge'
+import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Locator, Page } from 'playwright'
@@ -82,6 +83,29 @@ describe('the server', () => {
     await site.startServer()
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('No domains yet').waitFor()
+    visit.expectNoComplaints()
+    await visit.close()
+  })
+
+  it('that is gone is said above a page that goes on showing the last state', async () => {
+    const edge = await connectFakeEdge(site.paths)
+    const { id } = await site.api.createNode({ name: 'shown' })
+    edge.sendPeers([onlinePeer(id)])
+    const visit = await site.open(`/nodes/${id}`)
+    const { page } = visit
+    visit.forgive(/ERR_|Failed to|The stream was lost/)
+    const dot = page.locator('main .dot.online').first()
+    await dot.waitFor()
+    const filter = () => dot.evaluate((element) => getComputedStyle(element).filter)
+    expect(await filter()).toBe('none')
+    edge.close()
+    await site.stopServer()
+    const banner = page.locator('.banners').getByText("The server can't be reached.")
+    await expect(banner).toContainText(/What this page shows is from \d\d\/\d\d\/\d{4}, \d\d:\d\d:\d\d /)
+    expect(await filter()).toBe('grayscale(1)')
+    await visit.expectAccessible()
+    await site.startServer()
+    await expect(banner).toHaveCount(0)
     visit.expectNoComplaints()
     await visit.close()
   })

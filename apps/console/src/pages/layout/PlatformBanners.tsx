@@ -5,6 +5,7 @@ import { absentEdges, brokenParts } from '../../components/platform.ts'
 import { useKnownHost } from '../../stores/preference.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
+import { formatMoment } from '../../util/time.ts'
 import { serverUrls } from '../../util/urls.ts'
 
 /** What keeps the whole installation from working, across the top of every page. */
@@ -15,12 +16,25 @@ export function PlatformBanners({ hints }: { hints: StreamState }) {
   // After a start of the server an edge needs a moment to come back.
   const isAbsent = useLasting(absent.length > 0, EDGE_ABSENCE_SHOWN)
   const broken = [...(isAbsent ? absent : []), ...brokenParts(edges.data ?? [])]
+  const isAway = useLasting(hints === 'reconnecting', EDGE_ABSENCE_SHOWN)
+  const lastLive = useLastLive(hints)
   const host = config.data?.VPN_HOST ?? ''
   const [isKnown, setKnown] = useKnownHost(host)
   const isPrivate = config.data?.publicHostIsPrivate === true && !isKnown
-  if (broken.length === 0 && !isPrivate) return null
+  if (broken.length === 0 && !isPrivate && !isAway) return null
   return (
     <div className="banners">
+      {isAway && (
+        <Banner kind="warn" role="status" className="away">
+          <p>
+            The server can't be reached.{' '}
+            {lastLive === null
+              ? 'What this page shows may be out of date.'
+              : `What this page shows is from ${formatMoment(lastLive)}.`}{' '}
+            Published services usually keep running.
+          </p>
+        </Banner>
+      )}
       {broken.map((words) => (
         <Banner key={words} kind="bad" role="status">
           <p>{words}</p>
@@ -37,6 +51,16 @@ export function PlatformBanners({ hints }: { hints: StreamState }) {
       )}
     </div>
   )
+}
+
+/** When what the page shows last followed the server, in ms; null before it did. */
+function useLastLive(hints: StreamState): number | null {
+  const [time, setTime] = useState<number | null>(null)
+  useEffect(() => {
+    if (hints !== 'live') return
+    return () => setTime(Date.now())
+  }, [hints])
+  return time
 }
 
 /** Whether something has been so for `ms` without a break. */
