@@ -75,7 +75,7 @@ it('a node that was lost, one that a person disconnected and one that never came
   await visit.close()
 })
 
-it('the HTTP services of a node are found by name and domain, and sorted by name', async () => {
+it('the HTTP services of a node are found by name and address, and sorted by name', async () => {
   const node = await site.api.createNode({ name: 'host' })
   for (const [name, domain] of [
     ['shop', 'b.example.com'],
@@ -98,6 +98,8 @@ it('the HTTP services of a node are found by name and domain, and sorted by name
   await page.waitForURL('**/nodes/*?http.orderBy=name%2Casc&http.search=SHOP')
   await page.reload()
   await expect(names).toHaveText(['mail', 'shop'])
+  await card.getByPlaceholder('Search name or address').fill('https://a.example.com/')
+  await expect(names).toHaveText(['blog'])
   visit.expectNoComplaints()
   await visit.close()
 })

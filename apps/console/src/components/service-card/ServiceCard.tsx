@@ -37,7 +37,7 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
           <CardSearch
             list={services}
             label={`Search ${typeName(type)} services`}
-            placeholder="Search name or domain"
+            placeholder="Search name or address"
           />
           {add}
         </div>

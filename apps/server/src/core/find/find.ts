@@ -2,7 +2,7 @@ import type { Found } from '@postern/contract/find'
 import { normaliseDomain } from '@postern/net/hostname'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { hasBackend, hasText } from '../columns.ts'
+import { hasBackend, hasPublicAddress, hasText } from '../columns.ts'
 
 /** Per kind. */
 const MOST_FOUND = 5
@@ -11,7 +11,7 @@ const MOST_FOUND = 5
  * What has the text in its name, its address or that of its backend. One whose name is the text comes first, then those that begin with it: also
  * of many alike the one that a person means is there once its name is typed.
  */
-export async function findByText({ db }: Context, typed: string): Promise<Found> {
+export async function findByText({ db, config }: Context, typed: string): Promise<Found> {
   const text = typed.toLowerCase()
   const name = normaliseDomain(typed)
   const nodes = db
@@ -29,12 +29,12 @@ export async function findByText({ db }: Context, typed: string): Promise<Found>
   return {
     nodes: await nodes.limit(MOST_FOUND).execute(),
     domains: await domains.limit(MOST_FOUND).execute(),
-    services: await findServices({ db }, text, name),
+    services: await findServices({ db, config }, text, name),
   }
 }
 
 async function findServices(
-  { db }: Pick<Context, 'db'>,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   text: string,
   name: string,
 ): Promise<Found['services']> {
@@ -53,7 +53,12 @@ async function findServices(
       'services.backend_port as backendPort',
     ])
     .where(({ or }) =>
-      or([hasText('services.name_folded', text), hasText('domains.domain', name), hasBackend(text)]),
+      or([
+        hasText('services.name_folded', text),
+        hasText('domains.domain', name),
+        hasBackend(text),
+        hasPublicAddress(config, text),
+      ]),
     )
     .orderBy(rank(['services.name_folded', text], ['domains.domain', name]))
     .orderBy('services.name_folded')

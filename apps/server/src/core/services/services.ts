@@ -11,10 +11,11 @@ import {
   type Transaction,
 } from 'kysely'
 import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
+import type { ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { type Flag, flag } from '../../db/columns.ts'
 import type { Database, StatedUpdate } from '../../db/schema.ts'
-import { hasBackend, hasText } from '../columns.ts'
+import { hasBackend, hasPublicAddress, hasText } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import { detachPublication, holdPublication, releaseDomains } from '../publishing/publications.ts'
@@ -43,7 +44,7 @@ export async function listServices(
 ): Promise<Service[] | Page<Service>> {
   if (filter.nodeId !== undefined) await getServiceNode(context.db, filter.nodeId)
   const order = sqlOrder(filter.orderBy)
-  const found = context.db.selectFrom('services').where((eb) => matches(eb, filter))
+  const found = context.db.selectFrom('services').where((eb) => matches(context.config, eb, filter))
   return await listOrPage(filter, found, async (slice) => {
     const { search, orderBy } = filter
     const rows = found.select('services.id')
@@ -60,7 +61,7 @@ function sqlOrder(orderBy: ServiceQuery['orderBy']): ServiceOrder {
   return { column: `services.${column}`, direction: orderBy?.direction ?? 'asc' }
 }
 
-function matches(eb: ExpressionBuilder<Database, 'services'>, filter: ServiceFilter) {
+function matches(config: ServerConfig, eb: ExpressionBuilder<Database, 'services'>, filter: ServiceFilter) {
   const { type, nodeId, domain, search } = filter
   const domains = eb.selectFrom('domains').select('domains.id')
   const conditions: Expression<SqlBool>[] = [eb('type', '=', type)]
@@ -70,7 +71,8 @@ function matches(eb: ExpressionBuilder<Database, 'services'>, filter: ServiceFil
   if (search) {
     const found = domains.where(hasText('domain', normaliseDomain(search)))
     const text = search.toLowerCase()
-    conditions.push(eb.or([hasText('name_folded', text), eb('domain_id', 'in', found), hasBackend(text)]))
+    const isThere = [hasBackend(text), hasPublicAddress(config, text)]
+    conditions.push(eb.or([hasText('name_folded', text), eb('domain_id', 'in', found), ...isThere]))
   }
   return eb.and(conditions)
 }

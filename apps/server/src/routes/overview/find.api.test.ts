@@ -82,6 +82,22 @@ it('finds a service by where it leads as its row shows it, with localhost and th
   for (const text of ['[fd00:7::7]:8766', 'fd00:7::7']) expect(await namesOf(text)).toEqual(['six-lan'])
 })
 
+it('finds a service by its public address as its row shows it', async () => {
+  const { id } = (await client.post('/api/nodes', { name: 'broker' })).json()
+  const form = { name: 'mqtt', backendPort: 1884 }
+  const { publicAccess, port } = (await client.post(`/api/services/${id}/tcp`, form)).json()
+  await client.post(`/api/services/${id}/http`, { name: 'hall', pathLocation: '/floor/2' })
+  const namesOf = async (text: string) => (await find(text)).services.map(({ name }) => name)
+  for (const text of [publicAccess, `:${port}`]) expect(await namesOf(text)).toEqual(['mqtt'])
+  expect(await namesOf('https://web.example.com/')).toEqual(['late'])
+  const { VPN_HOST } = (await client.get('/api/config')).json()
+  for (const text of [`https://${VPN_HOST}/floor/2`, 'floor/2']) expect(await namesOf(text)).toEqual(['hall'])
+  // All services have this.
+  for (const text of [VPN_HOST, `https://${VPN_HOST}/`, '/']) expect(await namesOf(text)).toEqual([])
+  const listed = await client.get(`/api/services/${id}/tcp?search=${encodeURIComponent(publicAccess)}`)
+  expect(listed.json()).toHaveLength(1)
+})
+
 it.each(['%', '_', "'", '"', '\\', '*'])('takes %s as it is', async (text) => {
   expect(await find(text)).toEqual({ nodes: [], domains: [], services: [] })
 })
