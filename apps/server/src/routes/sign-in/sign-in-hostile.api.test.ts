@@ -98,7 +98,8 @@ describe('an attacker', () => {
       expect(answer.statusCode).toBe(403)
     }
     for (const each of [ticket, attempt, '', 'x']) {
-      const url = `/.postern/callback?code=x&state=${encodeURIComponent(each)}`
+      const end = new URLSearchParams({ code: 'x', state: each, iss: lab.issuer.url })
+      const url = `/.postern/callback?${end}`
       expect((await lab.browser('203.0.113.1').open(url)).statusCode).toBe(403)
     }
     for (const url of ['/.postern/callback', '/.postern/arrive', '/.postern/arrive?ticket=1&ticket=2'])

@@ -138,7 +138,7 @@ describe('a trial', () => {
     const visit = await open('/.postern/sign-in?to=%2F', { host: HOST })
     const own = new URL(String(visit.headers.location)).searchParams.get('state') ?? ''
     await begin()
-    await open(`/.postern/callback?code=x&state=${encodeURIComponent(own)}`)
+    await open(`/.postern/callback?${new URLSearchParams({ code: 'x', state: own, iss: lab.issuer.url })}`)
     expect(await result()).toEqual({ state: 'waiting' })
     expect(await sessions()).toBe(before)
     expect(server.logged()).not.toMatch(/ann@example|code=|a secret of the test/i)
