@@ -3,9 +3,12 @@ import type { Host } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
 import type { Page } from 'playwright'
 
+/** At loopback of the server's host. */
+export const ISSUER = 'http://127.0.0.1:9300'
+
 /** Fills in what the issuer asks. */
 export async function passIssuer(page: Page, account: string): Promise<void> {
-  await page.waitForURL(/^http:\/\/127\.0\.0\.1:9300\//)
+  await page.waitForURL(`${ISSUER}/**`)
   await page.locator('input[name=login]').fill(account)
   await page.locator('input[name=password]').fill('x')
   await page.locator('button[type=submit]').click()
@@ -32,6 +35,9 @@ export async function startHearer(host: Host, dir: string, port: number): Promis
   return () => readFileSync(`${dir}/hearer-${host.name}.log`, 'utf8')
 }
 
+/** As the issuer ends a sign-in, with a code that it never gave. */
+export const strangeEnd = (state: string) => new URLSearchParams({ code: 'strange', state, iss: ISSUER })
+
 /** At a time. */
 const STRANGE = 50
 const MOST_ROUNDS = 200
@@ -51,9 +57,7 @@ export function endStrangeSignIns(host: Host, site: string, callback: string) {
   const endsOf = (begun: string) => {
     const state = new URL(begun).searchParams.get('state') ?? ''
     const turned = [...state].reverse().join('')
-    return [state, turned].map(
-      (each) => `${callback}?${new URLSearchParams({ code: 'strange', state: each })}`,
-    )
+    return [state, turned].map((each) => `${callback}?${strangeEnd(each)}`)
   }
   const statuses: string[] = []
   let isOver = false

@@ -1,17 +1,19 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { HttpService } from '@postern/contract/services'
+import type { Running } from '@postern/testkit/exec'
 import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { rotateAll } from '@postern/testkit/rotate-all'
 import { until } from '@postern/testkit/until'
+import { visit } from '@postern/testkit/visitor'
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
 import { type Browser, chromium, type Page } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endStrangeSignIns, passIssuer, startHearer } from './sign-in-steps.ts'
+import { endStrangeSignIns, ISSUER, passIssuer, startHearer, strangeEnd } from './sign-in-steps.ts'
 
-const ISSUER = fileURLToPath(new URL('../../packages/testkit/src/programs/oidc.ts', import.meta.url))
+const ISSUERS_PROGRAM = fileURLToPath(new URL('../../packages/testkit/src/programs/oidc.ts', import.meta.url))
 const CALLBACK = 'https://203.0.113.1/.postern/callback'
 const ACCOUNTS = {
   ann: { email: 'Ann@example.com', email_verified: true },
@@ -26,18 +28,17 @@ let installation: Installation
 let browser: Browser
 let domainId: number
 let service: HttpService
+let issuer: Running
 
 beforeAll(async () => {
   lab = await startLab()
   const secret = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'a secret of the test' }
-  installation = await startInstallation(lab, { POSTERN_OIDC_ISSUER: 'http://127.0.0.1:9300', ...secret })
+  installation = await startInstallation(lab, { POSTERN_OIDC_ISSUER: ISSUER, ...secret })
   const { api, dataDir } = installation
   const dir = `${dataDir}/upstreams`
-  const program = [process.execPath, ISSUER, '9300', CALLBACK, JSON.stringify(ACCOUNTS)]
-  await Promise.all([
-    startEcho(lab.server, dir, 9000, '127.0.0.1'),
-    startListening(lab.server, program, dir, 'issuer', 9300),
-  ])
+  const program = [process.execPath, ISSUERS_PROGRAM, '9300', CALLBACK, JSON.stringify(ACCOUNTS)]
+  await startEcho(lab.server, dir, 9000, '127.0.0.1')
+  issuer = await startListening(lab.server, program, dir, 'issuer', 9300)
   const form = { domain: 'app.example.com', skipValidation: true, authentication: true }
   const { json } = await api.call('POST', '/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
   domainId = (json as { id: number }).id
@@ -227,16 +228,29 @@ test('the TLS port of another name hears nothing of a browser that is signed in'
   await expect(page.goto(`${SITE}:${other.port}/`)).rejects.toThrow('net::ERR_')
   await until('the refusal', () => JSON.stringify(log.events).includes('asked for another name'))
   expect(heard()).toBe('')
-  await page.goto(`https://other.example.com:${other.port}/`)
+  // The first page may still be on its way to the browser's own page about the failure.
+  const tab = await page.context().newPage()
+  await tab.goto(`https://other.example.com:${other.port}/`)
   await until('a visit by its own name', () => heard().includes('Host: other.example.com'))
   expect(heard()).not.toContain('__Host-postern')
   // A port of the domain itself gets its cookies, which a person has confirmed.
-  await page.goto(`${SITE}:${own.port}/`)
+  await tab.goto(`${SITE}:${own.port}/`)
   await until('the cookies', () => heard().includes('__Host-postern'))
   log.close()
   for (const port of [other, own]) await api.removeService(port)
   await page.context().close()
 }, 120_000)
+
+test('the provider is asked once for each beginning, whoever comes back with it', async () => {
+  const begun = await visit(lab.visitor, `${SITE}/.postern/sign-in?to=/`)
+  const state = new URL(/^location: (\S+)/im.exec(begun.headers)?.[1] ?? '').searchParams.get('state') ?? ''
+  const count = () => [...issuer.output().matchAll(/^\/token$/gm)].length
+  const before = count()
+  for (const host of [lab.visitor, lab.site, lab.visitor]) {
+    expect((await visit(host, `${CALLBACK}?${strangeEnd(state)}`)).status).toBe(403)
+  }
+  expect(count() - before).toBe(1)
+})
 
 test('a source that ends sign-ins with strange codes keeps nobody from signing in', async () => {
   const strange = endStrangeSignIns(lab.visitor, SITE, CALLBACK)

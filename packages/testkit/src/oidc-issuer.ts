@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import Provider from 'oidc-provider'
 import { findFreePort } from './port.ts'
 
@@ -13,6 +14,7 @@ export interface OidcIssuer {
   clientId: string
   clientSecret: string
   accounts: Map<string, OidcAccount>
+  onRequest(listener: (path: string) => void): void
   close(): Promise<void>
 }
 
@@ -48,6 +50,8 @@ export async function startOidcIssuer(redirectUrls: string[], port?: number): Pr
     clientId,
     clientSecret,
     accounts,
+    onRequest: (listener) =>
+      void server.on('request', ({ url: path = '' }: IncomingMessage) => listener(path)),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()
