@@ -27,8 +27,6 @@ const AT_THE_DOOR = /`(tests\/(attacks|net|deploy)\/|apps\/edge\/[\w./-]+\.net\.
 /** What cannot be tried at the public address: by the first words of the claim, with the reason. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'Importing the root means': 'a browser decides, at names that no installation has',
-  'Nobody keeps the provider busy': 'the provider is counted, which is ours in the unit test only',
-  'Guesses do not lock': 'it needs the addresses of many networks',
   'A session ends after thirty days': 'a real installation has the time of its machine',
   "What is in a stream's URL": 'a real installation has the time of its machine',
   'The console on 127.0.0.1': 'it is not at the public address',
@@ -59,6 +57,19 @@ test.each([
   const inside = promises.filter((line) => !AT_THE_DOOR.test(line))
   const isExcused = (line: string) => Object.keys(ELSEWHERE).some((words) => line.startsWith(`- **${words}`))
   expect(inside.filter((line) => !isExcused(line))).toEqual([])
+})
+
+/** The same of decisions, by their numbers. */
+const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
+  '0004': 'it is about files of the server',
+  '0022': 'a browser decides, at names that no installation has',
+  '0035': 'a browser decides, at names that no installation has',
+  '0057': 'it is about agents, whose reports the server reads',
+}
+
+test('what decisions promise is tried at the public address, but for what is excused', () => {
+  const inside = claims.filter((line) => line.startsWith('| [') && !AT_THE_DOOR.test(line))
+  expect(inside.map((line) => line.slice(3, 7))).toEqual(Object.keys(DECIDED_ELSEWHERE))
 })
 
 test('no excuse is left of a promise that is tried there, or gone', () => {

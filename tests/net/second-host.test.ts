@@ -97,6 +97,18 @@ it('what a copied token published goes with it, and nothing else', async () => {
   expect(await statusOf()).toBe(200)
 })
 
+it('withholds what its agent published as soon as people have another node at the domain, without a word of the agent', async () => {
+  const { api } = installation
+  const own = 'https://own.example.com/metrics'
+  const isAnswered = (status: number) => async () => (await visit(lab.visitor, own)).status === status
+  expect(await isAnswered(200)()).toBe(true)
+  const shop = { name: 'shop', domain: 'own.example.com', pathLocation: '/shop' }
+  const service = await api.publish(1, { ...shop, backendHost: '127.0.0.1', backendPort: 1 })
+  await until('visitors to reach it no more', isAnswered(404))
+  await api.removeService(service)
+  await until('visitors to reach it again', isAnswered(200))
+})
+
 it('is told when its token was revoked, leaves the tunnel when its key is forgotten, and goes on with another', async () => {
   const { api } = installation
   const nodes = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
