@@ -1,7 +1,7 @@
 import { GatewayNetwork } from '@postern/contract/nodes'
 import { type SqlBool, sql } from 'kysely'
 import * as z from 'zod/mini'
-import { bracketed, type ServerConfig } from '../config.ts'
+import { bracketed, publicUrl, type ServerConfig } from '../config.ts'
 import type { NodeRow } from '../db/schema.ts'
 
 const Texts = z.array(z.string())
@@ -28,13 +28,14 @@ export function hasBackend(text: string) {
 }
 
 /** Whether the public address of a service, as its row shows it, has this text in it beyond what all of them have. */
-export function hasPublicAddress({ publicHost }: Pick<ServerConfig, 'publicHost'>, text: string) {
-  const address = text.replace(/^(https|tcp|udp):\/\//, '')
-  const host = bracketed(publicHost)
+export function hasPublicAddress(config: ServerConfig, text: string) {
+  const host = bracketed(config.publicHost)
+  const port = publicUrl(config).slice(`https://${host}`.length)
+  const address = text.replace(/^(https|tcp|udp):\/\//, '').replace(`${port}/`, '/')
   const own = address.startsWith(host) ? address.slice(host.length) : address
   const shown = sql`coalesce((SELECT shown.domain FROM domains AS shown WHERE shown.id = services.domain_id), '') ||
     coalesce(services.path, ':' || services.port)`
-  return own.length > 1 ? sql<SqlBool>`instr(${shown}, ${own}) > 0` : sql<SqlBool>`0`
+  return own.length > 1 ? sql<SqlBool>`instr(lower(${shown}), ${own}) > 0` : sql<SqlBool>`0`
 }
 
 export function networksOf(row: Pick<NodeRow, 'gateway_networks'>): GatewayNetwork[] {

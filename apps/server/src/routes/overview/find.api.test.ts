@@ -86,12 +86,12 @@ it('finds a service by its public address as its row shows it', async () => {
   const { id } = (await client.post('/api/nodes', { name: 'broker' })).json()
   const form = { name: 'mqtt', backendPort: 1884 }
   const { publicAccess, port } = (await client.post(`/api/services/${id}/tcp`, form)).json()
-  await client.post(`/api/services/${id}/http`, { name: 'hall', pathLocation: '/floor/2' })
+  await client.post(`/api/services/${id}/http`, { name: 'hall', pathLocation: '/Floor/2' })
   const namesOf = async (text: string) => (await find(text)).services.map(({ name }) => name)
   for (const text of [publicAccess, `:${port}`]) expect(await namesOf(text)).toEqual(['mqtt'])
   expect(await namesOf('https://web.example.com/')).toEqual(['late'])
   const { VPN_HOST } = (await client.get('/api/config')).json()
-  for (const text of [`https://${VPN_HOST}/floor/2`, 'floor/2']) expect(await namesOf(text)).toEqual(['hall'])
+  for (const text of [`https://${VPN_HOST}/Floor/2`, 'floor/2']) expect(await namesOf(text)).toEqual(['hall'])
   // All services have this.
   for (const text of [VPN_HOST, `https://${VPN_HOST}/`, '/']) expect(await namesOf(text)).toEqual([])
   const listed = await client.get(`/api/services/${id}/tcp?search=${encodeURIComponent(publicAccess)}`)

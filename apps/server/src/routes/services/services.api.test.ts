@@ -216,7 +216,7 @@ describe('the public path', () => {
     expect(errorsOf(await create(plain, bare))[0]?.message).toBe('/only-once already belongs to “x”')
   })
 
-  it('carries the port in the public address when it is not 443', async () => {
+  it('carries the port in the public address when it is not 443, and is found by it', async () => {
     const other = await startTestServer({
       settings: { POSTERN_HTTPS_PORT: '8443', POSTERN_PUBLIC_HOST: '2001:db8::1' },
     })
@@ -227,6 +227,10 @@ describe('the public path', () => {
       expect(named.json().publicAccess).toBe('https://p.example.com:8443/')
       const bare = await admin.post(`/api/services/${id}/http`, { name: 'x', pathLocation: '/x' })
       expect(bare.json().publicAccess).toBe('https://[2001:db8::1]:8443/x')
+      for (const service of [named.json(), bare.json()]) {
+        const found = await admin.get(`/api/find?text=${encodeURIComponent(service.publicAccess)}`)
+        expect(found.json().services).toEqual([expect.objectContaining({ id: service.id })])
+      }
     } finally {
       await other.close()
     }
