@@ -66,7 +66,6 @@ const scenes: Scene[] = [
     shows: 'HTTP Service: ci',
   },
   { name: 'token-form', path: () => `/nodes/${office}`, act: openTokenForm, shows: 'Define when the token' },
-  { name: 'token-calendar', path: () => `/nodes/${office}`, act: openCalendar, shows: 'Sa' },
   {
     name: 'token-ready',
     path: () => `/nodes/${office}`,
@@ -304,12 +303,6 @@ async function openServices(page: Page): Promise<void> {
 async function openTokenForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add Token' }).click()
   await page.getByLabel(label('Name')).fill('van')
-}
-
-async function openCalendar(page: Page): Promise<void> {
-  await openTokenForm(page)
-  await page.getByLabel('Expire At (Optional)').fill('03/31/2031')
-  await page.getByRole('button', { name: 'Choose a date' }).click()
 }
 
 async function createToken(page: Page): Promise<void> {

@@ -1,11 +1,8 @@
-import { Popover as Base } from '@base-ui/react/popover'
 import { CalendarDays } from 'lucide-react'
-import { type ComponentProps, useRef, useState } from 'react'
+import { type ComponentProps, useRef } from 'react'
 import { type Day, findDay, renderDay } from '../util/days.ts'
 import { IconButton } from './Button.tsx'
-import { Calendar } from './Calendar.tsx'
 import './TextInput.css'
-import './Menu.css'
 import './DateInput.css'
 
 interface Props extends Omit<ComponentProps<'input'>, 'value' | 'onChange' | 'min'> {
@@ -16,51 +13,42 @@ interface Props extends Omit<ComponentProps<'input'>, 'value' | 'onChange' | 'mi
   min: Day
 }
 
-/** A day, typed or chosen from a calendar. */
+/** The last day of a year that all sides still understand. */
+const LAST: Day = '9998-12-31'
+
+/** A day, typed or chosen from the browser's calendar. */
 export function DateInput({ value, onValueChange, min, onBlur, ...rest }: Props) {
-  const [open, setOpen] = useState(false)
-  const field = useRef<HTMLDivElement>(null)
-  const popup = useRef<HTMLDivElement>(null)
+  const calendar = useRef<HTMLInputElement>(null)
   const day = findDay(value.trim())
   return (
-    <Base.Root open={open} onOpenChange={setOpen}>
-      <div className="affix date" ref={field}>
-        <input
-          className="input"
-          autoComplete="off"
-          spellCheck={false}
-          inputMode="numeric"
-          maxLength={20}
-          {...rest}
-          type="text"
-          value={value}
-          onChange={(event) => onValueChange(event.target.value)}
-          onBlur={(event) => {
-            if (day) onValueChange(renderDay(day))
-            onBlur?.(event)
-          }}
-        />
-        <Base.Trigger render={<IconButton label="Choose a date" icon={CalendarDays} />} />
-      </div>
-      <Base.Portal>
-        <Base.Positioner className="floating" anchor={field} align="end" sideOffset={4} collisionPadding={8}>
-          <Base.Popup
-            ref={popup}
-            className="menu calendar"
-            aria-label="Choose a date"
-            initialFocus={() => popup.current?.querySelector<HTMLElement>('td [tabindex="0"]') ?? true}
-          >
-            <Calendar
-              value={day}
-              min={min}
-              onSelect={(chosen) => {
-                onValueChange(renderDay(chosen))
-                setOpen(false)
-              }}
-            />
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <div className="affix date">
+      <input
+        className="input"
+        autoComplete="off"
+        spellCheck={false}
+        inputMode="numeric"
+        maxLength={20}
+        {...rest}
+        type="text"
+        value={value}
+        onChange={(event) => onValueChange(event.target.value)}
+        onBlur={(event) => {
+          if (day) onValueChange(renderDay(day))
+          onBlur?.(event)
+        }}
+      />
+      <IconButton label="Choose a date" icon={CalendarDays} onClick={() => calendar.current?.showPicker()} />
+      {/* Only its calendar is ever seen: the field would write the day in the browser's format. */}
+      <input
+        ref={calendar}
+        type="date"
+        tabIndex={-1}
+        aria-hidden="true"
+        min={min}
+        max={LAST}
+        value={day ?? ''}
+        onChange={({ target }) => onValueChange(target.value && renderDay(target.value))}
+      />
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { addDays, addMonths, endOfDay, findDay, renderDay, today, weeksAround } from './days.ts'
+import { endOfDay, findDay, renderDay, today } from './days.ts'
 
 const zone = process.env.TZ
 beforeEach(() => {
@@ -35,20 +35,4 @@ test('a day ends in the time zone of the browser, also when its clocks change', 
   process.env.TZ = 'Europe/Berlin'
   expect(endOfDay('2027-03-28').toISOString()).toBe('2027-03-28T21:59:59.999Z')
   expect(endOfDay('2027-10-31').toISOString()).toBe('2027-10-31T22:59:59.999Z')
-})
-
-test('days and months follow each other', () => {
-  expect(addDays('2026-12-31', 1)).toBe('2027-01-01')
-  expect(addDays('2027-03-28', -28)).toBe('2027-02-28')
-  expect(addMonths('2027-01-31', 1)).toBe('2027-02-28')
-  expect(addMonths('2027-01-31', -11)).toBe('2026-02-28')
-  expect(addMonths('2028-02-29', 12)).toBe('2029-02-28')
-})
-
-test('a month has its days in weeks', () => {
-  const weeks = weeksAround('2027-02-14')
-  expect(weeks.flat().filter(Boolean)).toHaveLength(28)
-  expect(weeks[0]).toEqual([undefined, ...[1, 2, 3, 4, 5, 6].map((date) => `2027-02-0${date}`)])
-  expect(weeksAround('2026-02-01')).toHaveLength(4)
-  expect(weeksAround('2026-08-31')).toHaveLength(6)
 })
