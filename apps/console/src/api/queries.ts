@@ -94,6 +94,9 @@ export function putNewer<T>(
 /** What the installation says of itself; it changes only when the server restarts. */
 export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_000 })
 
+/** Who is signed in, and in which role. */
+export const useMe = () => useAnswer(endpoints.me, {}, { staleTime: 300_000 })
+
 /** The edges, and whether they have applied what the console shows. */
 export const useEdges = (enabled: boolean) => useAnswer(endpoints.listEdges, {}, { enabled })
 

@@ -1,4 +1,5 @@
 import type { Node } from '@postern/contract/nodes'
+import { hasTunnel } from '../api/rules.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { INSIDE_ROW } from '../ui/row-events.ts'
 
@@ -11,7 +12,7 @@ interface Props {
 /** What kind of node it is; the tooltip says what that means. */
 export function NodeType({ node, inRow }: Props) {
   const stop = inRow ? INSIDE_ROW : {}
-  if (node.isLocal)
+  if (!hasTunnel(node))
     return (
       <Badge
         {...stop}

@@ -5,6 +5,7 @@ import { normaliseServicePath } from '@postern/net/service-path'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { useConfig } from '../api/queries.ts'
+import { isConsole } from '../api/rules.ts'
 import { CheckboxField, SelectField } from './bound-fields.tsx'
 import { SandboxHint } from './domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
@@ -26,7 +27,7 @@ const PROTOCOLS = [
 export function HttpServiceForm({ node, service, draft, onClose, onSaved }: ServiceFormProps<HttpService>) {
   const api = useApi()
   const config = useConfig().data
-  const locked = service?.system ?? false
+  const locked = service !== undefined && isConsole(service)
   const { form, record, dialog } = useServiceForm({
     schema: schemaForHttp(node, locked),
     record: service,

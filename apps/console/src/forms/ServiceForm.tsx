@@ -8,6 +8,7 @@ import type { ReactNode } from 'react'
 import type { Control, UseFormReturn } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { reload } from '../api/queries.ts'
+import { canNameHost, hasTunnel } from '../api/rules.ts'
 import { NodeDot } from '../components/NodeDot.tsx'
 import { refreshServices, replaceService } from '../components/service-card/service-actions.tsx'
 import { fixedText, PURPOSES, typeName } from '../components/service-card/service-text.ts'
@@ -19,7 +20,7 @@ import { Tooltip } from '../ui/Tooltip.tsx'
 import { NumberField, TextListField } from './bound-fields.tsx'
 import { PublicDomainField, SkipValidationField, useSkipOffered } from './domain-fields.tsx'
 import { RecordDialog, type RecordDialogProps } from './RecordDialog.tsx'
-import { canNameHost, plainHint, type Route, type ServiceValues } from './service-values.ts'
+import { plainHint, type Route, type ServiceValues } from './service-values.ts'
 import { TextField } from './TextField.tsx'
 import { type FormDeclaration, useFormDialog } from './use-form-dialog.ts'
 import './ServiceForm.css'
@@ -208,7 +209,7 @@ function NodeNameField({ node }: { node: Node }) {
   const facts = [
     ['Node', node.name],
     ['Internal IP', node.address],
-    ['Status', node.isLocal ? 'This server' : STATUS[node.status]],
+    ['Status', hasTunnel(node) ? STATUS[node.status] : 'This server'],
     ['Gateway', node.isGateway ? 'Yes' : 'No'],
   ]
   const lines = facts.map(([name, value]) => (
@@ -228,7 +229,7 @@ function NodeNameField({ node }: { node: Node }) {
     >
       {(ids) => (
         <div className="affix ro">
-          {!node.isLocal && (
+          {hasTunnel(node) && (
             <span className="pre">
               <NodeDot node={node} />
             </span>

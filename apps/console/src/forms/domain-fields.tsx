@@ -11,6 +11,7 @@ import {
   useWatch,
 } from 'react-hook-form'
 import { usePage } from '../api/queries.ts'
+import { isConsole } from '../api/rules.ts'
 import { Autocomplete } from '../ui/Autocomplete.tsx'
 import { Field } from '../ui/Field.tsx'
 import { SEARCH_DELAY } from '../util/constants.ts'
@@ -116,7 +117,7 @@ export function SandboxHint({ domain, isConsole }: HintProps) {
 function useConsoleDomain(): string | undefined {
   const input = { params: { type: 'http' }, query: { limit: 1 } }
   const first = usePage(endpoints.listServices, input).data?.data[0]
-  return (first?.system && first.domain) || undefined
+  return (first && isConsole(first) && first.domain) || undefined
 }
 
 interface SkipProps<V extends FieldValues> {

@@ -7,6 +7,7 @@ import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-
 import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from '@postern/contract/service-fields'
 import type { HttpServiceFormInput, TcpServiceFormInput } from '@postern/contract/services'
 import * as z from 'zod/mini'
+import { canNameHost } from '../api/rules.ts'
 import { backendText } from '../components/service-card/service-text.ts'
 import { domainUrl } from '../util/urls.ts'
 
@@ -45,11 +46,6 @@ export function plainHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' |
   const own = 'This node can only expose its own services. Make it a gateway to reach other hosts.'
   if (!node.usesFile) return own
   return `${own} The program must listen on ${node.address}, because this node uses a WireGuard file.`
-}
-
-/** A gateway and the local node reach other hosts; a plain node only serves itself. */
-export function canNameHost(node: Pick<Node, 'isGateway' | 'isLocal'>): boolean {
-  return node.isGateway || node.isLocal
 }
 
 /** What is wrong with the host, which only the node's kind can tell; undefined when nothing is. */

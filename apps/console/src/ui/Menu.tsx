@@ -1,15 +1,15 @@
 import { ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
 import { type ComponentProps, type MouseEvent, memo, useCallback, useState } from 'react'
 import { Button, IconButton } from './Button.tsx'
-import type { MenuItem } from './OpenMenu.tsx'
+import type { MenuGroups } from './OpenMenu.tsx'
 import { useLoaded } from './use-loaded.ts'
 import './Menu.css'
 
 export interface MenuProps {
   /** Names the button and the menu. */
   label: string
-  /** Groups are separated by a line; empty ones are left out. */
-  groups: readonly (readonly MenuItem[])[]
+  /** Separated by a line; empty ones are left out, and so is the menu without any item. */
+  groups: MenuGroups
   /** With a text the trigger is a button with that word, else an icon. */
   text?: string
   icon?: LucideIcon
@@ -25,6 +25,7 @@ export function Menu(props: MenuProps) {
   const menus = useLoaded(loadMenus, usedBy !== null, () => setUsedBy(null))
   const { groups, ...look } = props
   const use = useCallback(({ detail }: MouseEvent) => setUsedBy(detail === 0 ? 'keyboard' : 'pointer'), [])
+  if (!groups.flat().some(Boolean)) return null
   if (usedBy && menus) {
     const trigger = <MenuButton {...look} />
     return <menus.OpenMenu usedBy={usedBy} label={look.label} groups={groups} trigger={trigger} />

@@ -13,9 +13,12 @@ export interface MenuItem {
   onSelect?: () => void
 }
 
+/** What may not be done is false, and left out. */
+export type MenuGroups = readonly (readonly (MenuItem | false)[])[]
+
 interface OpenMenuProps {
   label: string
-  groups: readonly (readonly MenuItem[])[]
+  groups: MenuGroups
   trigger: ReactElement
   /** By the keyboard it opens with its first item. */
   usedBy: 'pointer' | 'keyboard'
@@ -23,7 +26,9 @@ interface OpenMenuProps {
 
 /** A menu that opens as soon as it is there. */
 export function OpenMenu({ label, groups, trigger, usedBy }: OpenMenuProps) {
-  const shown = groups.filter((group) => group.length > 0)
+  const shown = groups
+    .map((group) => group.filter((item) => item !== false))
+    .filter((group) => group.length > 0)
   const button = useRef<HTMLButtonElement>(null)
   // The button is a new one, and the focus comes back to it.
   useEffect(() => {

@@ -21,6 +21,7 @@ import {
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { keyOf } from '../../api/queries.ts'
+import { useRules } from '../../api/rules.ts'
 import { useSettled } from '../../forms/use-settled.ts'
 import { useScheme } from '../../stores/preference.ts'
 import { FIND_DELAY } from '../../util/constants.ts'
@@ -71,6 +72,7 @@ function useFound(wanted: string) {
 /** With a verb in front only what it can be done to; else all that was found, and what can be done with the first. */
 function useFindings(found: Found, verb: ServiceVerb | undefined, doors: Doors): Entry[] {
   const navigate = useNavigate()
+  const can = useRules().node
   const act = (service: FoundService, verb: ServiceVerb) => ({
     id: `${verb}-${service.id}`,
     group: 'Services',
@@ -108,7 +110,7 @@ function useFindings(found: Found, verb: ServiceVerb | undefined, doors: Doors):
       mono: true,
       run: () => navigate(domainRowUrl(domain)),
     })),
-    ...(node ? ServiceType.options : []).map((type) => ({
+    ...(node && can.expose ? ServiceType.options : []).map((type) => ({
       id: `expose-${type}`,
       group: 'Create',
       icon: Plus,
@@ -138,10 +140,20 @@ function ServicePlace({
   )
 }
 
+const NEW_NODE = {
+  id: 'add-node',
+  group: 'Create',
+  icon: Plus,
+  text: 'Add Client',
+  words: 'new node gateway',
+}
+const NEW_DOMAIN = { id: 'add-domain', group: 'Create', icon: Plus, text: 'Add Domain', words: 'new' }
+
 function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
   const navigate = useNavigate()
   const [, setScheme] = useScheme()
   const signOut = useSignOut()
+  const can = useRules()
   const page = (text: string, icon: Entry['icon'], to: string, words = '') => {
     return { id: to, group: 'Pages', icon, text, words, run: () => navigate(to) }
   }
@@ -161,15 +173,8 @@ function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
       'problems failed not answering offline lost expiring',
     ),
     { ...help, group: 'Pages', run: () => window.open(serverUrls.docs(), '_blank', 'noopener') },
-    {
-      id: 'add-node',
-      group: 'Create',
-      icon: Plus,
-      text: 'Add Client',
-      words: 'new node gateway',
-      run: addNode,
-    },
-    { id: 'add-domain', group: 'Create', icon: Plus, text: 'Add Domain', words: 'new', run: addDomain },
+    ...(can.node.add ? [{ ...NEW_NODE, run: addNode }] : []),
+    ...(can.domain.add ? [{ ...NEW_DOMAIN, run: addDomain }] : []),
     theme('light', Sun, 'Light'),
     theme('dark', Moon, 'Dark'),
     theme('auto', Monitor, 'Follow the system'),

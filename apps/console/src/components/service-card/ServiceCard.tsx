@@ -4,6 +4,7 @@ import type { Node } from '@postern/contract/nodes'
 import type { Service, ServiceType } from '@postern/contract/services'
 import { Plus } from 'lucide-react'
 import { Suspense, useCallback, useId, useState } from 'react'
+import { useRules } from '../../api/rules.ts'
 import { ServiceDialog } from '../../forms/dialogs.ts'
 import { CardSearch } from '../../table/CardSearch.tsx'
 import { useAddressParams } from '../../table/list-params.ts'
@@ -24,7 +25,7 @@ export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
     input: { params: { nodeId: node.id, type } },
   })
   const edit = useCallback((service: Service) => setForm({ service }), [])
-  const add = (
+  const add = useRules().node.expose && (
     <Button size="sm" icon={Plus} onClick={() => setForm({ service: undefined })}>
       Add Service
     </Button>

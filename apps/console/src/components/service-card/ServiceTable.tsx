@@ -3,6 +3,7 @@ import type { Service, ServiceType } from '@postern/contract/services'
 import { LockKeyhole, type LucideIcon, Shield } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
+import { useRules } from '../../api/rules.ts'
 import { QueryTable } from '../../table/QueryTable.tsx'
 import type { List } from '../../table/use-list.ts'
 import { Badge } from '../../ui/Badge.tsx'
@@ -96,11 +97,12 @@ export function ServiceTable({ type, list, empty, noMatch, onEdit }: Props) {
 function useMenu(onInfo: (service: Service) => void, onEdit: Props['onEdit']) {
   const navigate = useNavigate()
   const actions = useServiceActions()
+  const can = useRules().service
   return useCallback(
     (service: Service) => (
       <Menu
         label={`Actions for ${service.name}`}
-        groups={serviceMenu(service, {
+        groups={serviceMenu(service, can, {
           info: () => onInfo(service),
           logs: () => navigate(urls.serviceLogs(service)),
           ...(onEdit
@@ -112,7 +114,7 @@ function useMenu(onInfo: (service: Service) => void, onEdit: Props['onEdit']) {
         })}
       />
     ),
-    [onInfo, onEdit, navigate, actions],
+    [onInfo, onEdit, navigate, actions, can],
   )
 }
 

@@ -1,6 +1,7 @@
 import type { HttpService } from '@postern/contract/services'
 import { describe, expect, it } from 'vitest'
-import { serviceMenu } from './service-actions.tsx'
+import { rulesFor } from '../../api/rules.ts'
+import { type ServiceVerbs, serviceMenu } from './service-actions.tsx'
 
 const verb = () => undefined
 const verbs = { info: verb, logs: verb, enable: verb, disable: verb, remove: verb }
@@ -31,8 +32,10 @@ const service: HttpService = {
   created_at: '',
   updated_at: '',
 }
-const texts = (...input: Parameters<typeof serviceMenu>) =>
-  serviceMenu(...input).map((group) => group.map((item) => item.text))
+const texts = (of: HttpService, verbs: ServiceVerbs) =>
+  serviceMenu(of, rulesFor('admin').service, verbs).map((group) =>
+    group.flatMap((item) => (item ? [item.text] : [])),
+  )
 
 describe('the menu of a service', () => {
   it('edits in the context of its node', () => {
@@ -60,6 +63,7 @@ describe('the menu of a service', () => {
     expect(texts({ ...service, system: true }, { ...verbs, edit: verb })).toEqual([
       ['Info', 'Logs Monitor'],
       ['Edit Service'],
+      [],
     ])
   })
 })

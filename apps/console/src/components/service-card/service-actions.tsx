@@ -7,8 +7,9 @@ import { useMemo } from 'react'
 import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
 import { reload } from '../../api/queries.ts'
+import type { Rules } from '../../api/rules.ts'
 import type { ConfirmOptions } from '../../ui/confirm.ts'
-import type { MenuItem } from '../../ui/OpenMenu.tsx'
+import type { MenuGroups } from '../../ui/OpenMenu.tsx'
 import { ask } from '../ask.ts'
 
 export interface ServiceVerbs {
@@ -23,27 +24,25 @@ export interface ServiceVerbs {
 }
 
 const EDIT = { text: 'Edit Service', icon: Pencil }
-/** For a service that an agent publishes. */
+/** For a service that cannot be changed here. */
 const SHOW = { text: 'Show Settings', icon: Eye }
 
-/** What can be done with a service; the console's own can be neither disabled nor deleted. */
-export function serviceMenu({ enabled, system, source }: Service, verbs: ServiceVerbs): MenuItem[][] {
-  const look = [
-    { text: 'Info', icon: Info, onSelect: verbs.info },
-    { text: 'Logs Monitor', icon: ScrollText, onSelect: verbs.logs },
-  ]
-  const change = [
-    ...(verbs.edit ? [{ ...(source === null ? EDIT : SHOW), onSelect: verbs.edit }] : []),
-    ...(verbs.goToNode ? [{ text: 'Go to node', icon: ArrowRight, onSelect: verbs.goToNode }] : []),
-  ]
-  if (system) return [look, change]
-  const access = enabled
+/** What can be done with a service. */
+export function serviceMenu(service: Service, can: Rules['service'], verbs: ServiceVerbs): MenuGroups {
+  const access = service.enabled
     ? { text: 'Disable Access', icon: Power, onSelect: verbs.disable }
     : { text: 'Enable Access', icon: Power, onSelect: verbs.enable }
+  const remove = { text: 'Delete Service', icon: Trash2, danger: true, onSelect: verbs.remove }
   return [
-    look,
-    change,
-    [access, { text: 'Delete Service', icon: Trash2, danger: true, onSelect: verbs.remove }],
+    [
+      { text: 'Info', icon: Info, onSelect: verbs.info },
+      { text: 'Logs Monitor', icon: ScrollText, onSelect: verbs.logs },
+    ],
+    [
+      verbs.edit !== undefined && { ...(can.edit(service) ? EDIT : SHOW), onSelect: verbs.edit },
+      verbs.goToNode !== undefined && { text: 'Go to node', icon: ArrowRight, onSelect: verbs.goToNode },
+    ],
+    [can.enable(service) && access, can.remove(service) && remove],
   ]
 }
 

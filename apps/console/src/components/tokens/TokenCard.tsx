@@ -4,6 +4,7 @@ import type { Node } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'
 import { Ban, Plus, Trash2 } from 'lucide-react'
 import { Suspense, useId, useState } from 'react'
+import { useRules } from '../../api/rules.ts'
 import { TokenDialog } from '../../forms/dialogs.ts'
 import { CardSearch } from '../../table/CardSearch.tsx'
 import { useAddressParams } from '../../table/list-params.ts'
@@ -64,8 +65,8 @@ export function TokenCard({ node }: { node: Node }) {
     input: { params: { nodeId: node.id } },
     refetchInterval: USES_EVERY_MS,
   })
-  const add = (
-    <Button size="sm" icon={Plus} disabled={node.isLocal} onClick={() => setAdding(true)}>
+  const add = useRules().node.addToken(node) && (
+    <Button size="sm" icon={Plus} onClick={() => setAdding(true)}>
       Add Token
     </Button>
   )
@@ -121,12 +122,14 @@ function Day({ time }: { time: string | null }) {
 
 function TokenMenu({ token }: { token: Pat }) {
   const actions = useTokenActions()
+  const can = useRules().token
+  const remove = { text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(token) }
   return (
     <Menu
       label={`Actions for token ${token.name}`}
       groups={[
-        token.revoked ? [] : [{ text: 'Revoke', icon: Ban, onSelect: () => actions.revoke(token) }],
-        [{ text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(token) }],
+        [can.revoke(token) && { text: 'Revoke', icon: Ban, onSelect: () => actions.revoke(token) }],
+        [can.remove(token) && remove],
       ]}
     />
   )

@@ -6,6 +6,7 @@ import { UserX } from 'lucide-react'
 import { useCallback } from 'react'
 import { useApi } from '../../api/context.ts'
 import { reload } from '../../api/queries.ts'
+import { useRules } from '../../api/rules.ts'
 import { ask } from '../../components/ask.ts'
 import { useCardParams } from '../../table/list-params.ts'
 import { QueryTable } from '../../table/QueryTable.tsx'
@@ -88,11 +89,7 @@ function SignInMenu({ domain, record: { email } }: { domain: Domain; record: Sig
       subject: email,
       refresh: () => reload(queries, { queryKey: [endpoints.listDomains.path] }),
     })
-  if (!domain.allowedEmails.includes(email)) return null
-  return (
-    <Menu
-      label={`Actions for ${email}`}
-      groups={[[{ text: 'End Sessions', icon: UserX, danger: true, onSelect: end }]]}
-    />
-  )
+  const can = useRules().domain
+  const item = { text: 'End Sessions', icon: UserX, danger: true, onSelect: end }
+  return <Menu label={`Actions for ${email}`} groups={[[can.endSessions(domain, email) && item]]} />
 }

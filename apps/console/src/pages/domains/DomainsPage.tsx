@@ -7,6 +7,7 @@ import { Suspense, useCallback, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { reload, useConfig } from '../../api/queries.ts'
+import { useRules } from '../../api/rules.ts'
 import { ask, attempt } from '../../components/ask.ts'
 import { Page } from '../../components/Page.tsx'
 import { DomainDialog } from '../../forms/dialogs.ts'
@@ -23,7 +24,6 @@ import { toast } from '../../ui/Toasts.tsx'
 import { formatDate } from '../../util/time.ts'
 import { domainUrl, urls } from '../../util/urls.ts'
 import { CertificateCell } from './CertificateCell.tsx'
-import { canTryAgain } from './certificate-text.ts'
 import { DomainRoot } from './DomainRoot.tsx'
 import { DomainServices } from './DomainServices.tsx'
 import { DomainSignIns } from './DomainSignIns.tsx'
@@ -73,7 +73,7 @@ export function DomainsPage() {
     (domain: Domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />,
     [],
   )
-  const add = (
+  const add = useRules().domain.add && (
     <Button variant="primary" icon={Plus} onClick={() => setForm({ domain: undefined })}>
       Add Domain
     </Button>
@@ -129,6 +129,7 @@ function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) 
   const navigate = useNavigate()
   const remove = useRemoveDomain()
   const tryAgain = useTryAgain()
+  const can = useRules().domain
   const retry = { text: 'Try again', icon: RotateCw, onSelect: () => tryAgain(domain) }
   return (
     <Menu
@@ -141,8 +142,18 @@ function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) 
             onSelect: () => navigate(urls.domainLogs(domain.domain)),
           },
         ],
-        [{ text: 'Edit Domain', icon: Pencil, onSelect: onEdit }, ...(canTryAgain(domain) ? [retry] : [])],
-        [{ text: 'Delete Domain', icon: Trash2, danger: true, onSelect: () => remove(domain) }],
+        [
+          can.edit(domain) && { text: 'Edit Domain', icon: Pencil, onSelect: onEdit },
+          can.retry(domain) && retry,
+        ],
+        [
+          can.remove(domain) && {
+            text: 'Delete Domain',
+            icon: Trash2,
+            danger: true,
+            onSelect: () => remove(domain),
+          },
+        ],
       ]}
     />
   )

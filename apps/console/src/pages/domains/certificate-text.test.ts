@@ -3,7 +3,7 @@ import { CertificateProblemCode as Codes, OrderStep } from '@postern/contract/ce
 import type { Domain } from '@postern/contract/domains'
 import { expect, test } from 'vitest'
 import { formatDate, formatMoment } from '../../util/time.ts'
-import { canTryAgain, detailText, kindText, problemText, statusOf } from './certificate-text.ts'
+import { detailText, kindText, problemText, statusOf } from './certificate-text.ts'
 
 const END = '2027-02-14T10:00:00.000Z'
 const VALID: Certificate = {
@@ -85,9 +85,6 @@ test('one that is tried again says how far it is, beside what failed before', ()
   const again = failed('unreachable', { step: 'validating', nextTryAt: null })
   expect(detailText(again)).toBe('trying again: the authority is checking the domain')
   expect(problemText(again)).not.toContain('Next try')
-  expect(canTryAgain(again)).toBe(false)
-  expect(canTryAgain(failed('unreachable'))).toBe(true)
-  expect(canTryAgain(domain())).toBe(false)
 })
 
 test('one that waits because the authority makes all wait says why and until when', () => {
@@ -95,12 +92,10 @@ test('one that waits because the authority makes all wait says why and until whe
   expect(statusOf(waiting)).toEqual({ kind: 'info', text: 'Pending' })
   expect(detailText(waiting)).toBe('waiting for the authority')
   expect(problemText(waiting)).toBe(`the words of the authority. Next try: ${formatMoment(END)}.`)
-  expect(canTryAgain(waiting)).toBe(true)
 })
 
 test('one that its renewal will miss warns while it is still valid', () => {
   const ending = failed('caa', { status: 'valid', kind: 'certbot', renewalFailing: true })
   expect(statusOf(ending)).toEqual({ kind: 'warn', text: 'Expires soon' })
   expect(detailText(ending)).toContain('until')
-  expect(canTryAgain(ending)).toBe(true)
 })

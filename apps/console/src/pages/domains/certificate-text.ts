@@ -73,8 +73,3 @@ function pointTo(expected: readonly string[]): string {
 function listed(found: readonly string[], none: string): string {
   return found.length > 0 ? found.join(', ') : none
 }
-
-/** Whether there is something that a person may want to try at once. */
-export function canTryAgain({ ssl, certificate }: Domain): boolean {
-  return ssl === 'certbot' && certificate.nextTryAt !== null
-}

@@ -4,12 +4,14 @@ import { CircleCheck, CircleDashed, Plus, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { useAnswer } from '../../api/queries.ts'
+import { useRules } from '../../api/rules.ts'
 import { Button } from '../../ui/Button.tsx'
 import { serverUrls, urls } from '../../util/urls.ts'
 import './FirstSteps.css'
 
 /** The way from a new installation to its first service, ticked by what the server sees. */
 export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onCreateNode: () => void }) {
+  const canAdd = useRules().node.add
   const host = useAnswer(endpoints.checkPublicHost, {}, { staleTime: 60_000 })
   const { nodes, services, disabledServices } = overview
   const nodeCount = Object.values(nodes).reduce((a, b) => a + b, 0)
@@ -25,9 +27,11 @@ export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onC
         )}
         <Step done={nodeCount > 0} title="Create a node">
           A node is a machine on a private network.
-          <Button size="sm" icon={Plus} onClick={onCreateNode}>
-            Create your first node
-          </Button>
+          {canAdd && (
+            <Button size="sm" icon={Plus} onClick={onCreateNode}>
+              Create your first node
+            </Button>
+          )}
         </Step>
         <Step done={nodes.online + nodes.idle + nodes.offline > 0} title="Connect it">
           On that machine, run the commands that you saw when you created the node, as root. If you no longer

@@ -4,7 +4,8 @@ import { ArrowUpRight, Plus, RotateCw } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { errorMessage, failureOf, isTold } from '../../api/api-error.ts'
-import { useAnswer, useConfig } from '../../api/queries.ts'
+import { useAnswer, useConfig, useMe } from '../../api/queries.ts'
+import { useRules } from '../../api/rules.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { Page } from '../../components/Page.tsx'
 import { NodeDialog } from '../../forms/dialogs.ts'
@@ -21,7 +22,8 @@ import { OverviewCards, OverviewSkeleton } from './Overview.tsx'
 import './HomePage.css'
 
 export function HomePage() {
-  const me = useAnswer(endpoints.me, {}, { staleTime: 300_000 })
+  const me = useMe()
+  const canAdd = useRules().node.add
   const node = useCreateNode()
   return (
     <Page title="Home">
@@ -33,7 +35,7 @@ export function HomePage() {
       </header>
       <Installation onCreateNode={node.create} />
       <div className="home">
-        <CreateNodeCard onCreate={node.create} />
+        {canAdd && <CreateNodeCard onCreate={node.create} />}
         <InstallCard />
         <GatewayCard />
         <HelpCard />

@@ -2,6 +2,7 @@ import type { Node } from '@postern/contract/nodes'
 import { Download, Pencil, Power, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
+import { canNameHost, hasTunnel, useRules } from '../../api/rules.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { LiveMark } from '../../components/LiveMark.tsx'
 import { NodeDot } from '../../components/NodeDot.tsx'
@@ -29,11 +30,11 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
     <header className="head node-head">
       <div>
         <div className="title">
-          {!node.isLocal && <NodeDot node={node} />}
+          {hasTunnel(node) && <NodeDot node={node} />}
           <h1>
             <bdi>{node.name}</bdi>
           </h1>
-          {(node.isGateway || node.isLocal) && <NodeType node={node} />}
+          {canNameHost(node) && <NodeType node={node} />}
         </div>
         <dl className="inline">
           <div>
@@ -51,7 +52,7 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
       </div>
       <div className="acts">
         {streamState === 'lost' && <LiveMark state={streamState} />}
-        {!node.isLocal && <NodeMenu node={node} onEdit={() => setEditing(true)} onChanged={onChanged} />}
+        <NodeMenu node={node} onEdit={() => setEditing(true)} onChanged={onChanged} />
       </div>
       <Suspense>{isEditing && <NodeDialog node={node} onClose={close} />}</Suspense>
     </header>
@@ -73,6 +74,7 @@ interface MenuProps {
 function NodeMenu({ node, onEdit, onChanged }: MenuProps) {
   const navigate = useNavigate()
   const actions = useNodeActions()
+  const can = useRules().node
   const connection = async () => {
     const done = await (node.enabled ? actions.disconnect(node) : actions.connect(node))
     if (done) onChanged()
@@ -86,12 +88,20 @@ function NodeMenu({ node, onEdit, onChanged }: MenuProps) {
       text="Actions"
       groups={[
         [
-          { text: 'Edit Node', icon: Pencil, onSelect: onEdit },
-          { text: 'Download Config', icon: Download, onSelect: () => actions.download(node) },
+          can.edit(node) && { text: 'Edit Node', icon: Pencil, onSelect: onEdit },
+          can.download(node) && {
+            text: 'Download Config',
+            icon: Download,
+            onSelect: () => actions.download(node),
+          },
         ],
         [
-          { text: node.enabled ? 'Disconnect' : 'Connect', icon: Power, onSelect: connection },
-          { text: 'Delete Node', icon: Trash2, danger: true, onSelect: remove },
+          can.connect(node) && {
+            text: node.enabled ? 'Disconnect' : 'Connect',
+            icon: Power,
+            onSelect: connection,
+          },
+          can.remove(node) && { text: 'Delete Node', icon: Trash2, danger: true, onSelect: remove },
         ],
       ]}
     />

@@ -1,6 +1,7 @@
 import type { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
 import { useParams } from 'react-router'
+import { hasTunnel } from '../../api/rules.ts'
 import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
 import { Page } from '../../components/Page.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
@@ -22,8 +23,8 @@ export function NodePage() {
     return (
       <Page key={id} title={node.name} crumbs={[WAY, { text: node.name }]} className="node-page">
         <NodeHead node={node} streamState={streamState} onChanged={() => query.refetch()} />
-        {!node.isLocal && <NodeFacts node={node} />}
-        {!node.isLocal && <TokenCard node={node} />}
+        {hasTunnel(node) && <NodeFacts node={node} />}
+        {hasTunnel(node) && <TokenCard node={node} />}
         {ServiceType.options.map((type) => (
           <ServiceCard key={type} node={node} type={type} />
         ))}

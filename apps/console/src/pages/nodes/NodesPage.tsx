@@ -2,9 +2,10 @@ import { endpoints } from '@postern/contract/console-endpoints'
 import { Node } from '@postern/contract/nodes'
 import { ServiceType } from '@postern/contract/services'
 import { ArrowLeftRight, Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
-import { Suspense, useCallback, useState } from 'react'
+import { type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, type NavigateFunction, useNavigate } from 'react-router'
 import * as z from 'zod/mini'
+import { hasTunnel, type Rules, useRules } from '../../api/rules.ts'
 import { LiveMark } from '../../components/LiveMark.tsx'
 import { DOT_READS, NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
@@ -20,7 +21,7 @@ import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Kilobytes, RelativeTime } from '../../ui/Figures.tsx'
 import { Menu } from '../../ui/Menu.tsx'
-import type { MenuItem } from '../../ui/OpenMenu.tsx'
+import type { MenuGroups, MenuItem } from '../../ui/OpenMenu.tsx'
 import { OPENS_ROW } from '../../ui/row-events.ts'
 import { type Column, cellsOf } from '../../ui/Table.tsx'
 import { urls } from '../../util/urls.ts'
@@ -41,7 +42,7 @@ const COLUMNS: readonly Column<Node>[] = [
     hiddenHead: true,
     width: 'w-dot',
     className: 'c-dot',
-    ...cell(['isLocal', ...DOT_READS], (node) => !node.isLocal && <NodeDot node={node} />),
+    ...cell(['isLocal', ...DOT_READS], (node) => hasTunnel(node) && <NodeDot node={node} />),
   },
   {
     head: 'Name',
@@ -106,16 +107,24 @@ export function NodesPage() {
     live: LIVE,
   })
   const renderMenu = useMenu(setOpen)
+  const canAdd = useRules().node.add
   const add = () => setOpen({ form: undefined })
+  const addNode = canAdd && (
+    <Button variant="primary" icon={Plus} onClick={add}>
+      Add Node
+    </Button>
+  )
   const close = () => setOpen(null)
   return (
     <Page title="Client / Nodes">
       <header className="head">
         <h1>Client / Nodes</h1>
         <div className="acts">
-          <Button variant="primary" icon={Plus} onClick={add}>
-            Add Client
-          </Button>
+          {canAdd && (
+            <Button variant="primary" icon={Plus} onClick={add}>
+              Add Client
+            </Button>
+          )}
         </div>
       </header>
       <ListFilters list={nodes} types={TYPES} noun="nodes" placeholder="Search name or address">
@@ -129,19 +138,17 @@ export function NodesPage() {
         columns={COLUMNS}
         renderMenu={renderMenu}
         // The local node is always there and is none that a person added.
-        isEmpty={({ data, total }) => total === data.filter((node) => node.isLocal).length}
+        isEmpty={({ data, total }) => total === data.filter((node) => !hasTunnel(node)).length}
         empty={
           <EmptyState
             door="ajar"
             title="No nodes yet"
             text="You haven't added any node yet. Once you add nodes, they will appear here for easy management."
           >
-            <Button variant="primary" icon={Plus} onClick={add}>
-              Add Node
-            </Button>
+            {addNode}
           </EmptyState>
         }
-        noMatch={<NoMatch list={nodes} onAdd={add} />}
+        noMatch={<NoMatch list={nodes} addNode={addNode} />}
       />
       <Suspense>
         {open && 'form' in open && <NodeDialog node={open.form} onClose={close} />}
@@ -151,7 +158,7 @@ export function NodesPage() {
   )
 }
 
-function NoMatch({ list, onAdd }: { list: List<Node>; onAdd: () => void }) {
+function NoMatch({ list, addNode }: { list: List<Node>; addNode: ReactNode }) {
   const { search, type } = list.params
   const viewAll = type !== '' && <Button onClick={() => list.change({ type: '' })}>View All</Button>
   const kind = type === 'gateways' ? 'gateway' : 'node'
@@ -167,9 +174,7 @@ function NoMatch({ list, onAdd }: { list: List<Node>; onAdd: () => void }) {
       title={`No ${kind}s yet`}
       text={type === 'gateways' ? 'No node acts as a network gateway.' : 'No plain node has been added.'}
     >
-      <Button variant="primary" icon={Plus} onClick={onAdd}>
-        Add Node
-      </Button>
+      {addNode}
       {viewAll}
     </EmptyState>
   )
@@ -179,39 +184,39 @@ function NoMatch({ list, onAdd }: { list: List<Node>; onAdd: () => void }) {
 function useMenu(onOpen: (open: Open) => void) {
   const navigate = useNavigate()
   const actions = useNodeActions()
+  const can = useRules().node
   return useCallback(
     (node: Node) => (
-      <Menu label={`Actions for ${node.name}`} groups={menuOf(node, { onOpen, navigate, actions })} />
+      <Menu label={`Actions for ${node.name}`} groups={menuOf(node, { can, onOpen, navigate, actions })} />
     ),
-    [onOpen, navigate, actions],
+    [can, onOpen, navigate, actions],
   )
 }
 
 interface MenuContext {
+  can: Rules['node']
   onOpen: (open: Open) => void
   navigate: NavigateFunction
   actions: NodeActions
 }
 
-/** The local node can only be looked at and expose services. */
-function menuOf(node: Node, { onOpen, navigate, actions }: MenuContext): MenuItem[][] {
-  const own = (...items: MenuItem[]) => (node.isLocal ? [] : items)
+function menuOf(node: Node, { can, onOpen, navigate, actions }: MenuContext): MenuGroups {
+  const expose = ServiceType.options.map((type) => ({
+    text: `Expose ${typeName(type)}`,
+    icon: EXPOSE_ICONS[type],
+    onSelect: () => onOpen({ expose: type, node }),
+  }))
+  const download = { text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }
   const power: MenuItem = node.enabled
     ? { text: 'Disconnect', icon: Power, onSelect: () => actions.disconnect(node) }
     : { text: 'Connect', icon: Power, onSelect: () => actions.connect(node) }
+  const remove = { text: 'Delete Node', icon: Trash2, danger: true, onSelect: () => actions.remove(node) }
   return [
     [
       { text: 'View Node Details', icon: Eye, onSelect: () => navigate(urls.node(node.id)) },
-      ...own({ text: 'Edit Node', icon: Pencil, onSelect: () => onOpen({ form: node }) }),
+      can.edit(node) && { text: 'Edit Node', icon: Pencil, onSelect: () => onOpen({ form: node }) },
     ],
-    [
-      ...ServiceType.options.map((type) => ({
-        text: `Expose ${typeName(type)}`,
-        icon: EXPOSE_ICONS[type],
-        onSelect: () => onOpen({ expose: type, node }),
-      })),
-      ...own({ text: 'Download Config', icon: Download, onSelect: () => actions.download(node) }),
-    ],
-    own(power, { text: 'Delete Node', icon: Trash2, danger: true, onSelect: () => actions.remove(node) }),
+    [...(can.expose ? expose : []), can.download(node) && download],
+    [can.connect(node) && power, can.remove(node) && remove],
   ]
 }
