@@ -1,4 +1,4 @@
-import MiniSearch from 'minisearch'
+import MiniSearch, { type Query } from 'minisearch'
 import { stemmer } from 'stemmer'
 
 /** One section of a page: its address, its page's title, its own, and its words. */
@@ -29,6 +29,28 @@ const LONGEST_QUERY = 200
 /** Words of a question that say nothing about its subject. */
 const EMPTY = new Set('a an and are by can do for how i in is it my of on or the to what with'.split(' '))
 
+/** A word of the pages, and what people say for it. */
+const SYNONYMS: readonly (readonly [word: string, others: string])[] = [
+  ['encrypt', 'letsencrypt'],
+  ['certificate', 'https ssl tls'],
+  ['sign', 'login sso oauth oidc'],
+  ['factor', '2fa mfa otp totp'],
+  ['product', 'ngrok pangolin tailscale traefik caddy'],
+  ['jellyfin', 'plex emby'],
+  ['command', 'cli'],
+  ['kubernetes', 'k8s'],
+  ['memory', 'ram'],
+  ['remove', 'uninstall'],
+  ['upgrade', 'update'],
+  ['tunnel', 'vpn'],
+  ['dns', 'ddns dyndns'],
+  ['allow', 'whitelist'],
+  ['block', 'blacklist'],
+]
+const OTHER_WORDS = new Map(
+  SYNONYMS.flatMap(([word, others]) => others.split(' ').map((other) => [stemOf(other), word])),
+)
+
 /** A setting's name is one word, and so are its parts. */
 const WORD = /[\p{L}\p{N}_'’]+/gu
 
@@ -45,19 +67,26 @@ export function createSearch(entries: readonly IndexEntry[]): (query: string) =>
     const wanted = wordsOf(query)
     if (wanted.length === 0) return []
     const ask = (combineWith: 'AND' | 'OR') =>
-      index.search(wanted.join(' '), {
-        combineWith,
-        boost: { title: 6, page: 2 },
-        boostDocument: (id) => rankOf(entries[Number(id)]),
-        prefix: (term) => term.length > 2,
-        fuzzy: (term) => (term.length > 5 ? 1 : false),
-      })
+      index.search(
+        { combineWith, queries: wanted.map(withSynonym) },
+        {
+          boost: { title: 6, page: 2 },
+          boostDocument: (id) => rankOf(entries[Number(id)]),
+          prefix: (term) => term.length > 2,
+          fuzzy: (term) => (term.length > 5 ? 1 : false),
+        },
+      )
     const all = ask('AND')
     return (all.length > 0 ? all : ask('OR')).slice(0, MOST).flatMap(({ id, terms }) => {
       const entry = entries[Number(id)]
       return entry ? [toHit(entry, new Set(terms))] : []
     })
   }
+}
+
+function withSynonym(word: string): Query {
+  const other = OTHER_WORDS.get(stemOf(word))
+  return other === undefined ? word : { combineWith: 'OR', queries: [word, other] }
 }
 
 /** The words of a query, without those that every section has. */
