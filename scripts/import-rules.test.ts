@@ -67,6 +67,7 @@ const CASES: [file: string, code: string, reason?: string][] = [
   ['apps/console/src/ui/a1.tsx', "import '../util/cx.ts'"],
   ['apps/console/src/ui/a2.tsx', "import 'react-router'", 'ui knows no router'],
   ['apps/console/src/ui/a3.tsx', "import '../api/client.ts'", 'ui knows no router'],
+  ['apps/console/src/ui/input/a1.tsx', "import '../../api/client.ts'", 'ui knows no router'],
   ['apps/console/src/ui/a4.tsx', "import '../components/Badge.tsx'", 'ui knows no router'],
   ['apps/console/src/util/a1.ts', "import '../ui/Button.tsx'", 'bottom of the console'],
   ['apps/console/src/util/a2.ts', "import './time.ts'"],

@@ -11,12 +11,12 @@ const CHUNKS = [
   { name: 'framework', test: /node_modules.(react|react-dom|scheduler|zod)\// },
   {
     name: 'base',
-    test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft)|util.urls|ui.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
+    test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft)|util.urls|ui.\w+.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
   },
   { name: 'form', test: /src.forms.(use-form-shell|TextField)\.tsx?$/ },
   {
     name: 'console',
-    test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,
+    test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.\w+.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,
   },
 ].map((chunk, index, { length }) => ({ ...chunk, priority: length - index }))
 

@@ -1,7 +1,7 @@
 import { createApi } from './api/client.ts'
 import type { ConsoleContext } from './api/context.ts'
 import { createSession } from './stores/session.ts'
-import { toast } from './ui/Toasts.tsx'
+import { toast } from './ui/feedback/Toasts.tsx'
 
 /** The session of this browser, and the door to its server. */
 export function connect(): ConsoleContext {

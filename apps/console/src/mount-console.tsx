@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client'
 import { createBrowserRouter, RouterProvider } from 'react-router'
 import { Console, type ConsoleContext } from './api/context.ts'
 import { routesFor } from './routes.tsx'
-import { Toasts } from './ui/Toasts.tsx'
+import { Toasts } from './ui/feedback/Toasts.tsx'
 import { urls } from './util/urls.ts'
 
 /** Everything behind the sign-in page. */

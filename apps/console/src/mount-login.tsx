@@ -2,7 +2,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Console, type ConsoleContext } from './api/context.ts'
 import { LoginPage } from './pages/login/LoginPage.tsx'
-import { Toasts } from './ui/Toasts.tsx'
+import { Toasts } from './ui/feedback/Toasts.tsx'
 import { urls } from './util/urls.ts'
 
 /** The sign-in page, unless the person is signed in. */

@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { House } from 'lucide-react'
 import { Link, useRouteError } from 'react-router'
 import { ApiError, errorMessage, failureOf, isTold } from '../api/api-error.ts'
-import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
+import { EmptyState, ErrorPanel } from '../ui/feedback/EmptyState.tsx'
 import { urls } from '../util/urls.ts'
 import { Page } from './Page.tsx'
 

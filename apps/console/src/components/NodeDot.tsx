@@ -1,5 +1,5 @@
 import type { Node } from '@postern/contract/nodes'
-import { StatusDot } from '../ui/StatusDot.tsx'
+import { StatusDot } from '../ui/feedback/StatusDot.tsx'
 
 export const DOT_READS = ['status', 'enabled', 'latestHandshakeTimestamp'] as const satisfies (keyof Node)[]
 

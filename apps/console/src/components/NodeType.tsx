@@ -1,7 +1,7 @@
 import type { Node } from '@postern/contract/nodes'
 import { hasTunnel } from '../api/rules.ts'
-import { Badge } from '../ui/Badge.tsx'
-import { INSIDE_ROW } from '../ui/row-events.ts'
+import { INSIDE_ROW } from '../ui/data/row-events.ts'
+import { Badge } from '../ui/feedback/Badge.tsx'
 
 interface Props {
   node: Pick<Node, 'isLocal' | 'isGateway' | 'gatewayNetworks'>

@@ -1,6 +1,6 @@
 import { errorMessage, isTold } from '../api/api-error.ts'
-import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
-import { toast } from '../ui/Toasts.tsx'
+import { toast } from '../ui/feedback/Toasts.tsx'
+import { type ConfirmOptions, confirm } from '../ui/overlay/confirm.ts'
 
 interface ConfirmedAction {
   question: ConfirmOptions

@@ -7,7 +7,7 @@ import { ApiError } from '../api/api-error.ts'
 import type { Api } from '../api/client.ts'
 import { useApi } from '../api/context.ts'
 import { reload } from '../api/queries.ts'
-import { type ConfirmOptions, confirm } from '../ui/confirm.ts'
+import { type ConfirmOptions, confirm } from '../ui/overlay/confirm.ts'
 import { saveFile } from '../util/save-file.ts'
 import { ask, attempt } from './ask.ts'
 

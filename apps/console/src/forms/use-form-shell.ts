@@ -15,7 +15,7 @@ import type * as z from 'zod/mini'
 import { ApiError, failureOf, isTold } from '../api/api-error.ts'
 import { useSession } from '../api/context.ts'
 import { type DraftForm, type DraftValues, keepDraft } from '../stores/draft.ts'
-import type { SubmitError } from '../ui/FormDialog.tsx'
+import type { SubmitError } from '../ui/overlay/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
   schema: z.ZodMiniType<Out, In>

@@ -1,4 +1,4 @@
-import { SearchField, type SearchFieldProps } from '../ui/SearchField.tsx'
+import { SearchField, type SearchFieldProps } from '../ui/input/SearchField.tsx'
 import type { List } from './use-list.ts'
 
 interface Props extends Pick<SearchFieldProps, 'label' | 'placeholder'> {

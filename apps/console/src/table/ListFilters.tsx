@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { SearchField } from '../ui/SearchField.tsx'
-import { Pills } from '../ui/Select.tsx'
+import { SearchField } from '../ui/input/SearchField.tsx'
+import { Pills } from '../ui/input/Select.tsx'
 import type { List } from './use-list.ts'
 
 interface Props<T> {

@@ -5,9 +5,9 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { errorMessage, failureOf, isTold } from '../api/api-error.ts'
 import { keepRowsPerPage, ROWS_PER_PAGE } from '../stores/row-counts.ts'
 import { Button, IconButton } from '../ui/Button.tsx'
-import { EmptyState, ErrorPanel } from '../ui/EmptyState.tsx'
-import { OPENS_ROW } from '../ui/row-events.ts'
-import { type Column, Pager, Table } from '../ui/Table.tsx'
+import { OPENS_ROW } from '../ui/data/row-events.ts'
+import { type Column, Pager, Table } from '../ui/data/Table.tsx'
+import { EmptyState, ErrorPanel } from '../ui/feedback/EmptyState.tsx'
 import type { List } from './use-list.ts'
 
 interface Props<T> {

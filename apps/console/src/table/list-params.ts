@@ -4,7 +4,7 @@ import { LIMITS } from '@postern/contract/limits'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { readRowsPerPage } from '../stores/row-counts.ts'
-import type { Sort } from '../ui/Table.tsx'
+import type { Sort } from '../ui/data/Table.tsx'
 
 /** The state of a list that the page's address holds, so that a link or Back opens the same rows. */
 export interface ListParams {

@@ -1,7 +1,7 @@
 import { clsx } from 'clsx'
 import type { LucideIcon } from 'lucide-react'
 import type { ComponentProps } from 'react'
-import { useTooltip } from './Tooltip.tsx'
+import { useTooltip } from './overlay/Tooltip.tsx'
 import './Button.css'
 
 export interface ButtonProps extends ComponentProps<'button'> {

@@ -2,8 +2,8 @@ import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { COPIED_DURATION } from '../util/constants.ts'
 import { Button, IconButton } from './Button.tsx'
-import { toast } from './Toasts.tsx'
-import './TextInput.css'
+import { toast } from './feedback/Toasts.tsx'
+import './input/TextInput.css'
 import './CopyButton.css'
 
 export interface CopyButtonProps {

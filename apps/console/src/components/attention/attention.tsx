@@ -1,5 +1,5 @@
 import type { Attention } from '@postern/contract/overview'
-import { RelativeTime } from '../../ui/Figures.tsx'
+import { RelativeTime } from '../../ui/data/Figures.tsx'
 import { formatDate } from '../../util/time.ts'
 import { domainRowUrl, serviceRowUrl, urls } from '../../util/urls.ts'
 

@@ -1,5 +1,5 @@
 import { type ClipboardEvent, memo } from 'react'
-import { Marked } from '../../ui/Marked.tsx'
+import { Marked } from '../../ui/data/Marked.tsx'
 import { type LogLine, MARKER } from './log-lines.ts'
 
 interface Props {

@@ -1,7 +1,7 @@
 import { Download, ListX, Pause, Play, Volume2, WrapText } from 'lucide-react'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import { SearchField } from '../../ui/SearchField.tsx'
+import { SearchField } from '../../ui/input/SearchField.tsx'
 import { LOG_LEVELS } from './log-lines.ts'
 import type { LogViewState } from './use-log-view.ts'
 

@@ -3,12 +3,12 @@ import type { CreatedNode, Node } from '@postern/contract/nodes'
 import { CircleCheck, Download, Globe } from 'lucide-react'
 import { useState } from 'react'
 import { useConfig } from '../../api/queries.ts'
-import { Badge } from '../../ui/Badge.tsx'
-import { Banner } from '../../ui/Banner.tsx'
 import { Button, Spinner } from '../../ui/Button.tsx'
 import { CopyButton, CopyField } from '../../ui/CopyButton.tsx'
-import { confirm } from '../../ui/confirm.ts'
-import { InfoDialog } from '../../ui/Dialog.tsx'
+import { Badge } from '../../ui/feedback/Badge.tsx'
+import { Banner } from '../../ui/feedback/Banner.tsx'
+import { confirm } from '../../ui/overlay/confirm.ts'
+import { InfoDialog } from '../../ui/overlay/Dialog.tsx'
 import {
   type CommandPart,
   connectCommandText,

@@ -2,10 +2,10 @@ import { Dialog as Base } from '@base-ui/react/dialog'
 import { Search } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { errorMessage } from '../../api/api-error.ts'
-import { Marked } from '../../ui/Marked.tsx'
+import { Marked } from '../../ui/data/Marked.tsx'
 import { type Entry, groupEntries } from './entries.ts'
 import { type Doors, useEntries } from './use-entries.tsx'
-import '../../ui/Dialog.css'
+import '../../ui/overlay/Dialog.css'
 import './Palette.css'
 
 interface Props {

@@ -1,4 +1,4 @@
-import { InfoDialog } from '../../ui/Dialog.tsx'
+import { InfoDialog } from '../../ui/overlay/Dialog.tsx'
 import { MODIFIER } from '../../util/modifier.ts'
 import './Palette.css'
 

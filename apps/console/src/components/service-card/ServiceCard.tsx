@@ -11,7 +11,7 @@ import { useAddressParams } from '../../table/list-params.ts'
 import { NothingMatches } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
-import { EmptyState } from '../../ui/EmptyState.tsx'
+import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { ServiceTable } from './ServiceTable.tsx'
 import { PURPOSES, typeName } from './service-text.ts'
 

@@ -1,8 +1,8 @@
 import type { Service } from '@postern/contract/services'
 import { Check, CircleAlert, Power, ServerOff, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
-import { RelativeTime } from '../../ui/Figures.tsx'
-import { INSIDE_ROW } from '../../ui/row-events.ts'
+import { RelativeTime } from '../../ui/data/Figures.tsx'
+import { INSIDE_ROW } from '../../ui/data/row-events.ts'
 import { serverUrls } from '../../util/urls.ts'
 import './ServiceFacts.css'
 

@@ -8,8 +8,8 @@ import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
 import { reload } from '../../api/queries.ts'
 import type { Rules } from '../../api/rules.ts'
-import type { ConfirmOptions } from '../../ui/confirm.ts'
-import type { MenuGroups } from '../../ui/OpenMenu.tsx'
+import type { ConfirmOptions } from '../../ui/overlay/confirm.ts'
+import type { MenuGroups } from '../../ui/overlay/OpenMenu.tsx'
 import { ask } from '../ask.ts'
 
 export interface ServiceVerbs {

@@ -5,7 +5,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Ban, Trash2 } from 'lucide-react'
 import { useApi } from '../../api/context.ts'
 import { reload } from '../../api/queries.ts'
-import type { ConfirmOptions } from '../../ui/confirm.ts'
+import type { ConfirmOptions } from '../../ui/overlay/confirm.ts'
 import { ask } from '../ask.ts'
 
 /** Revokes and deletes an access token, each after a question. The row changes with the answer. */

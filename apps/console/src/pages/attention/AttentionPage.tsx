@@ -10,9 +10,9 @@ import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { type List, useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
-import { EmptyState } from '../../ui/EmptyState.tsx'
-import { OPENS_ROW } from '../../ui/row-events.ts'
-import type { Column } from '../../ui/Table.tsx'
+import { OPENS_ROW } from '../../ui/data/row-events.ts'
+import type { Column } from '../../ui/data/Table.tsx'
+import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import './AttentionPage.css'
 
 const TYPES = [

@@ -1,6 +1,6 @@
 import type { Domain } from '@postern/contract/domains'
-import { Badge } from '../../ui/Badge.tsx'
 import { Spinner } from '../../ui/Button.tsx'
+import { Badge } from '../../ui/feedback/Badge.tsx'
 import { detailText, kindText, problemText, statusOf } from './certificate-text.ts'
 
 /** What kind of certificate a domain has, its state, and why there is none or no newer one. */

@@ -19,7 +19,7 @@ import { useAttention } from '../../components/attention/use-attention.ts'
 import { Glyph } from '../../components/Glyph.tsx'
 import { type PlatformState, platformState, withAttention } from '../../components/platform.ts'
 import { IconButton, Spinner } from '../../ui/Button.tsx'
-import { Tooltip } from '../../ui/Tooltip.tsx'
+import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
 import './Sidebar.css'
 

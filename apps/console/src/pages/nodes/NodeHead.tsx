@@ -9,7 +9,7 @@ import { NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog } from '../../forms/dialogs.ts'
-import { Menu } from '../../ui/Menu.tsx'
+import { Menu } from '../../ui/overlay/Menu.tsx'
 import { urls } from '../../util/urls.ts'
 import './NodeHead.css'
 

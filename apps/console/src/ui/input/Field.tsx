@@ -1,7 +1,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert, Info } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
-import { Button } from './Button.tsx'
+import { Button } from '../Button.tsx'
 import './Field.css'
 
 /** What a control needs so that its label, hint and error belong to it. */

@@ -1,9 +1,9 @@
 import { type ReactNode, type SubmitEvent, useEffect, useRef } from 'react'
-import { Banner } from './Banner.tsx'
-import { Button } from './Button.tsx'
-import { CopyButton } from './CopyButton.tsx'
+import { Button } from '../Button.tsx'
+import { CopyButton } from '../CopyButton.tsx'
+import { Banner } from '../feedback/Banner.tsx'
+import { FailureNote } from '../feedback/FailureNote.tsx'
 import { confirmDiscard, Dialog, DialogBody, DialogFoot } from './Dialog.tsx'
-import { FailureNote } from './FailureNote.tsx'
 import './FormDialog.css'
 
 export interface FormDialogProps {

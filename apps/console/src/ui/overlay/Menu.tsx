@@ -1,8 +1,8 @@
 import { ChevronDown, Ellipsis, type LucideIcon } from 'lucide-react'
 import { type ComponentProps, type MouseEvent, memo, useCallback, useState } from 'react'
-import { Button, IconButton } from './Button.tsx'
+import { Button, IconButton } from '../Button.tsx'
+import { useLoaded } from '../use-loaded.ts'
 import type { MenuGroups } from './OpenMenu.tsx'
-import { useLoaded } from './use-loaded.ts'
 import './Menu.css'
 
 export interface MenuProps {

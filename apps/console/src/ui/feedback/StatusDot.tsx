@@ -1,4 +1,4 @@
-import { Tooltip } from './Tooltip.tsx'
+import { Tooltip } from '../overlay/Tooltip.tsx'
 import './StatusDot.css'
 
 /** For each status its words and its classes. `away`: offline, and nobody has to do anything about it. */

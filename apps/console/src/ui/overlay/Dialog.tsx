@@ -2,7 +2,7 @@ import { Dialog as Base } from '@base-ui/react/dialog'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
-import { Button, IconButton } from './Button.tsx'
+import { Button, IconButton } from '../Button.tsx'
 import { confirm, confirmStore } from './confirm.ts'
 import './Dialog.css'
 

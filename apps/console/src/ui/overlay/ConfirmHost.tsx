@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
+import { useLoaded } from '../use-loaded.ts'
 import { confirmStore } from './confirm.ts'
-import { useLoaded } from './use-loaded.ts'
 
 export const loadConfirm = () => import('./ConfirmDialog.tsx')
 

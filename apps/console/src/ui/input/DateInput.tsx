@@ -1,7 +1,7 @@
 import { CalendarDays } from 'lucide-react'
 import { type ComponentProps, useRef } from 'react'
-import { type Day, findDay, renderDay } from '../util/days.ts'
-import { IconButton } from './Button.tsx'
+import { type Day, findDay, renderDay } from '../../util/days.ts'
+import { IconButton } from '../Button.tsx'
 import './TextInput.css'
 import './DateInput.css'
 

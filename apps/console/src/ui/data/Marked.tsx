@@ -1,5 +1,5 @@
 import { Fragment } from 'react'
-import { splitMatches } from '../util/matches.ts'
+import { splitMatches } from '../../util/matches.ts'
 
 /** A text in which what a person looks for is marked. */
 export function Marked({ text, match }: { text: string; match: string }) {

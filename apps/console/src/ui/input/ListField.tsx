@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useId, useRef } from 'react'
-import { Button, IconButton } from './Button.tsx'
+import { Button, IconButton } from '../Button.tsx'
 import { FieldNote, type Theirs } from './Field.tsx'
 import './ListField.css'
 

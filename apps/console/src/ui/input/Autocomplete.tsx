@@ -1,9 +1,9 @@
 import { Autocomplete as Base } from '@base-ui/react/autocomplete'
 import { ChevronDown, type LucideIcon } from 'lucide-react'
 import { type ComponentProps, useEffect, useRef, useState } from 'react'
-import { AUTOCOMPLETE_CLOSE_DELAY } from '../util/constants.ts'
+import { AUTOCOMPLETE_CLOSE_DELAY } from '../../util/constants.ts'
 import './TextInput.css'
-import './Menu.css'
+import '../overlay/Menu.css'
 import './Autocomplete.css'
 
 export interface AutocompleteProps extends Omit<ComponentProps<'input'>, 'value' | 'onChange'> {

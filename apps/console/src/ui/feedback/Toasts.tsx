@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { TOAST_DURATION } from '../util/constants.ts'
-import { IconButton } from './Button.tsx'
+import { TOAST_DURATION } from '../../util/constants.ts'
+import { IconButton } from '../Button.tsx'
 import './Toasts.css'
 
 const LOOKS = {

@@ -1,7 +1,7 @@
 import { Search, X } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { SEARCH_DELAY } from '../util/constants.ts'
-import { IconButton } from './Button.tsx'
+import { SEARCH_DELAY } from '../../util/constants.ts'
+import { IconButton } from '../Button.tsx'
 import './TextInput.css'
 import './SearchField.css'
 

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import type { ReactNode } from 'react'
-import { Tooltip } from './Tooltip.tsx'
+import { Tooltip } from '../overlay/Tooltip.tsx'
 import './Badge.css'
 
 export interface BadgeProps {

@@ -1,7 +1,7 @@
 import { type ReactNode, type SyntheticEvent, useEffect, useRef, useState } from 'react'
-import { TOOLTIP_DELAY, TOOLTIP_PATIENCE } from '../util/constants.ts'
-import { TELLS } from './row-events.ts'
-import { useLoaded } from './use-loaded.ts'
+import { TOOLTIP_DELAY, TOOLTIP_PATIENCE } from '../../util/constants.ts'
+import { TELLS } from '../data/row-events.ts'
+import { useLoaded } from '../use-loaded.ts'
 import './Menu.css'
 import './Tooltip.css'
 

@@ -1,7 +1,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert, Info, TriangleAlert, X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { IconButton } from './Button.tsx'
+import { IconButton } from '../Button.tsx'
 import './Banner.css'
 
 const ICONS = { bad: CircleAlert, warn: TriangleAlert, info: Info } as const

@@ -1,9 +1,9 @@
 import { clsx } from 'clsx'
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { Fragment, memo, type ReactNode } from 'react'
-import { Button } from './Button.tsx'
+import { Button } from '../Button.tsx'
+import { Select } from '../input/Select.tsx'
 import { moveInRows, ROW_EVENTS } from './row-events.ts'
-import { Select } from './Select.tsx'
 import './Table.css'
 
 export interface Column<T> {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import { formatBytes, formatKilobytes } from '../util/bytes.ts'
-import { CLOCK_INTERVAL } from '../util/constants.ts'
-import { formatMoment, formatRelativeTime } from '../util/time.ts'
+import { formatBytes, formatKilobytes } from '../../util/bytes.ts'
+import { CLOCK_INTERVAL } from '../../util/constants.ts'
+import { formatMoment, formatRelativeTime } from '../../util/time.ts'
 
 /** For tables: always KB, so that rows compare; the best unit is the tooltip. */
 export function Kilobytes({ bytes }: { bytes: number }) {
