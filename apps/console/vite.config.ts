@@ -13,7 +13,7 @@ const CHUNKS = [
     name: 'base',
     test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft)|util.urls|ui.\w+.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
   },
-  { name: 'form', test: /src.forms.(use-form-shell|TextField)\.tsx?$/ },
+  { name: 'form', test: /src.forms.\w+.(use-form-shell|TextField)\.tsx?$/ },
   {
     name: 'console',
     test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.\w+.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,

@@ -10,12 +10,12 @@ import type { DraftValues } from '../stores/draft.ts'
 import { toast } from '../ui/feedback/Toasts.tsx'
 import { confirm } from '../ui/overlay/confirm.ts'
 import { serverUrls } from '../util/urls.ts'
-import { SelectField } from './bound-fields.tsx'
-import { SkipValidationField, useSkipOffered } from './domain-fields.tsx'
-import { RecordDialog } from './RecordDialog.tsx'
-import { DomainSignInFields } from './sign-in-fields.tsx'
-import { TextField } from './TextField.tsx'
-import { useFormDialog } from './use-form-dialog.ts'
+import { SelectField } from './fields/bound-fields.tsx'
+import { SkipValidationField, useSkipOffered } from './fields/domain-fields.tsx'
+import { DomainSignInFields } from './fields/sign-in-fields.tsx'
+import { TextField } from './fields/TextField.tsx'
+import { RecordDialog } from './shell/RecordDialog.tsx'
+import { useFormDialog } from './shell/use-form-dialog.ts'
 
 interface Props {
   /** The domain to edit; without one a new domain is made. */

@@ -14,9 +14,9 @@ import { Field } from '../ui/input/Field.tsx'
 import { confirmDiscard } from '../ui/overlay/Dialog.tsx'
 import { FormDialog } from '../ui/overlay/FormDialog.tsx'
 import { today } from '../util/days.ts'
-import { TextField, useBoundField } from './TextField.tsx'
+import { TextField, useBoundField } from './fields/TextField.tsx'
+import { useFormShell } from './shell/use-form-shell.ts'
 import { NEW_TOKEN, type TokenFormInput, TokenFormSchema } from './token-values.ts'
-import { useFormShell } from './use-form-shell.ts'
 
 interface Props {
   node: Node

@@ -2,7 +2,7 @@ import { lazy } from 'react'
 
 const forms = {
   node: () => import('./NodeDialog.tsx'),
-  service: () => import('./ServiceDialog.tsx'),
+  service: () => import('./service/ServiceDialog.tsx'),
   domain: () => import('./DomainDialog.tsx'),
   token: () => import('./TokenDialog.tsx'),
 }

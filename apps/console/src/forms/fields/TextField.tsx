@@ -1,8 +1,8 @@
 import { type ComponentProps, type FocusEvent, useRef } from 'react'
 import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
-import { Field, type FieldProps } from '../ui/input/Field.tsx'
-import { TextInput } from '../ui/input/TextInput.tsx'
-import { useTheirs } from './disputes.ts'
+import { Field, type FieldProps } from '../../ui/input/Field.tsx'
+import { TextInput } from '../../ui/input/TextInput.tsx'
+import { useTheirs } from '../shell/disputes.ts'
 
 /** One value of a form by its dotted path; every field of a form is bound to one. */
 export interface Binding<V extends FieldValues, T> {

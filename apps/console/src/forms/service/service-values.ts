@@ -7,9 +7,9 @@ import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-
 import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from '@postern/contract/service-fields'
 import type { HttpServiceFormInput, TcpServiceFormInput } from '@postern/contract/services'
 import * as z from 'zod/mini'
-import { canNameHost } from '../api/rules.ts'
-import { backendText } from '../components/service-card/service-text.ts'
-import { domainUrl } from '../util/urls.ts'
+import { canNameHost } from '../../api/rules.ts'
+import { backendText } from '../../components/service-card/service-text.ts'
+import { domainUrl } from '../../util/urls.ts'
 
 /** The values that the forms of all service types have. */
 export type ServiceValues = Pick<

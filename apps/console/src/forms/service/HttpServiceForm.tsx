@@ -3,11 +3,13 @@ import { LIMITS } from '@postern/contract/limits'
 import type { HttpService } from '@postern/contract/services'
 import { normaliseServicePath } from '@postern/net/service-path'
 import { useWatch } from 'react-hook-form'
-import { useApi } from '../api/context.ts'
-import { useConfig } from '../api/queries.ts'
-import { isConsole } from '../api/rules.ts'
-import { CheckboxField, SelectField } from './bound-fields.tsx'
-import { SandboxHint } from './domain-fields.tsx'
+import { useApi } from '../../api/context.ts'
+import { useConfig } from '../../api/queries.ts'
+import { isConsole } from '../../api/rules.ts'
+import { CheckboxField, SelectField } from '../fields/bound-fields.tsx'
+import { SandboxHint } from '../fields/domain-fields.tsx'
+import { ServiceSignInFields } from '../fields/sign-in-fields.tsx'
+import { TextField } from '../fields/TextField.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import {
   findPathError,
@@ -16,8 +18,6 @@ import {
   schemaForHttp,
   serviceValues,
 } from './service-values.ts'
-import { ServiceSignInFields } from './sign-in-fields.tsx'
-import { TextField } from './TextField.tsx'
 
 const PROTOCOLS = [
   { value: 'http', text: 'http://' },

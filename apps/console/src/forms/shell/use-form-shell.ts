@@ -12,10 +12,10 @@ import {
   useForm,
 } from 'react-hook-form'
 import type * as z from 'zod/mini'
-import { ApiError, failureOf, isTold } from '../api/api-error.ts'
-import { useSession } from '../api/context.ts'
-import { type DraftForm, type DraftValues, keepDraft } from '../stores/draft.ts'
-import type { SubmitError } from '../ui/overlay/FormDialog.tsx'
+import { ApiError, failureOf, isTold } from '../../api/api-error.ts'
+import { useSession } from '../../api/context.ts'
+import { type DraftForm, type DraftValues, keepDraft } from '../../stores/draft.ts'
+import type { SubmitError } from '../../ui/overlay/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
   schema: z.ZodMiniType<Out, In>

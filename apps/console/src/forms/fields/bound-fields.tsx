@@ -1,10 +1,10 @@
 import { type FieldPath, type FieldValues, useController } from 'react-hook-form'
-import { Checkbox, type CheckboxProps } from '../ui/input/Checkbox.tsx'
-import { Field } from '../ui/input/Field.tsx'
-import { ListField } from '../ui/input/ListField.tsx'
-import { type Option, Select } from '../ui/input/Select.tsx'
-import { NumberInput } from '../ui/input/TextInput.tsx'
-import { useTheirs } from './disputes.ts'
+import { Checkbox, type CheckboxProps } from '../../ui/input/Checkbox.tsx'
+import { Field } from '../../ui/input/Field.tsx'
+import { ListField } from '../../ui/input/ListField.tsx'
+import { type Option, Select } from '../../ui/input/Select.tsx'
+import { NumberInput } from '../../ui/input/TextInput.tsx'
+import { useTheirs } from '../shell/disputes.ts'
 import { type Binding, type Labels, TextField, type TextFieldProps, useBoundField } from './TextField.tsx'
 
 export function NumberField<V extends FieldValues, T>({

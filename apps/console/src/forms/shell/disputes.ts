@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { Theirs } from '../ui/input/Field.tsx'
+import type { Theirs } from '../../ui/input/Field.tsx'
 
 /** What another person made meanwhile of the fields that were also changed here. */
 export interface Disputes {

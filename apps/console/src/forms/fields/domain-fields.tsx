@@ -10,15 +10,15 @@ import {
   useFormState,
   useWatch,
 } from 'react-hook-form'
-import { usePage } from '../api/queries.ts'
-import { isConsole } from '../api/rules.ts'
-import { Autocomplete } from '../ui/input/Autocomplete.tsx'
-import { Field } from '../ui/input/Field.tsx'
-import { useSettled } from '../ui/use-settled.ts'
-import { SEARCH_DELAY } from '../util/constants.ts'
-import { serverUrls } from '../util/urls.ts'
+import { usePage } from '../../api/queries.ts'
+import { isConsole } from '../../api/rules.ts'
+import { Autocomplete } from '../../ui/input/Autocomplete.tsx'
+import { Field } from '../../ui/input/Field.tsx'
+import { useSettled } from '../../ui/use-settled.ts'
+import { SEARCH_DELAY } from '../../util/constants.ts'
+import { serverUrls } from '../../util/urls.ts'
+import { readAddress, type ServiceValues } from '../service/service-values.ts'
 import { CheckboxField } from './bound-fields.tsx'
-import { readAddress, type ServiceValues } from './service-values.ts'
 import { useBoundField } from './TextField.tsx'
 
 /** So many domains are offered to choose from. */

@@ -1,4 +1,4 @@
-import { FormDialog, type FormDialogProps } from '../ui/overlay/FormDialog.tsx'
+import { FormDialog, type FormDialogProps } from '../../ui/overlay/FormDialog.tsx'
 import { CurrentDisputes, type Disputes } from './disputes.ts'
 
 export interface RecordDialogProps extends FormDialogProps {
