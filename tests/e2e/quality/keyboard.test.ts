@@ -1,8 +1,8 @@
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, expectFocus, rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, expectFocus, rowOf } from '../steps.ts'
 
 /** Nothing needs a pointer, dialogs keep the focus and give it back, and nothing typed is lost unasked. */
 let site: Site

@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, expectClipboard, expectFocus, passTimeUntil, rowOf, stopClock } from './steps.ts'
-import { cardOf, createTokenSteps, formOf, openForm, pats, readyOf, save } from './tokens.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, expectClipboard, expectFocus, passTimeUntil, rowOf, stopClock } from '../steps.ts'
+import { cardOf, createTokenSteps, formOf, openForm, pats, readyOf, save } from '../tokens.ts'
 
 const DAY = 86_400_000
 const HINT = 'Define when the token should be revoked automatically'

@@ -2,9 +2,9 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, menuItems, rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, menuItems, rowOf } from '../steps.ts'
 
 /** Words, titles and places that the specification names. */
 let site: Site

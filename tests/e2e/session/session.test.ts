@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
 
 let site: Site
 

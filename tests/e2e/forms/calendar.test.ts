@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { expectFocus } from './steps.ts'
-import { openForm } from './tokens.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { expectFocus } from '../steps.ts'
+import { openForm } from '../tokens.ts'
 
 let site: Site
 

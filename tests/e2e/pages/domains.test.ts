@@ -2,9 +2,9 @@ import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { type NameServer, startNameServer } from '@postern/testkit/name-server'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, menuItems } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, menuItems } from '../steps.ts'
 
 let site: Site
 let edge: FakeEdge

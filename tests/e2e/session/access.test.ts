@@ -2,9 +2,9 @@ import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, rowOf } from '../steps.ts'
 
 /** What people need who see a page enlarged, in few colours, or hear it. */
 let site: Site

@@ -2,9 +2,9 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
-import { label, type Site, startSite } from './harness.ts'
-import { lookAt, type Scene } from './scenes.ts'
-import { choose } from './steps.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { lookAt, type Scene } from '../scenes.ts'
+import { choose } from '../steps.ts'
 
 /** The longest, the most and the least that there can be: nothing breaks out, nothing is cut unseen. */
 const LONG_NAME = `${'Donaudampfschifffahrtsgesellschaftskapitaensmuetzen'.repeat(2)}`.slice(0, 100)

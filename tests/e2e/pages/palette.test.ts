@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { expectFocus } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { expectFocus } from '../steps.ts'
 
 /** Keys that work on every page, and the palette, which leads to everything. */
 let site: Site

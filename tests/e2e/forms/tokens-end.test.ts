@@ -2,10 +2,10 @@ import type { AgentConfig } from '@postern/contract/agent'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { callApi } from '@postern/testkit/api'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, menuItems, rowOf } from './steps.ts'
-import { cardOf, createTokenSteps, openForm, pats, readyOf, save } from './tokens.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, menuItems, rowOf } from '../steps.ts'
+import { cardOf, createTokenSteps, openForm, pats, readyOf, save } from '../tokens.ts'
 
 let site: Site
 

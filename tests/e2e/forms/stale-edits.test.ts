@@ -1,9 +1,9 @@
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite, type Visit } from './harness.ts'
-import { expectFocus } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite, type Visit } from '../harness.ts'
+import { expectFocus } from '../steps.ts'
 
 /** Two people edit the same thing: the later one is told, and finds what the first one saved beneath what was typed. */
 let site: Site

@@ -4,10 +4,10 @@ import { connectFakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { EDGE_ABSENCE_SHOWN } from '../../apps/console/src/util/constants.ts'
-import { expect } from './expect.ts'
-import { label, type Site, startSite, type Visit } from './harness.ts'
-import { choose, expectClipboard, passTimeUntil, rowOf, stopClock } from './steps.ts'
+import { EDGE_ABSENCE_SHOWN } from '../../../apps/console/src/util/constants.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite, type Visit } from '../harness.ts'
+import { choose, expectClipboard, passTimeUntil, rowOf, stopClock } from '../steps.ts'
 
 /** What a person sees when something does not work: the reason, a way on, and never an empty list. */
 let site: Site

@@ -1,9 +1,9 @@
 import { connectFakeEdge } from '@postern/testkit/fake-edge'
 import type { Locator, Page, Response } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { passTimeUntil, stopClock } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { passTimeUntil, stopClock } from '../steps.ts'
 
 /** The most kB of scripts on the wire, and the most requests, until the page can be used. */
 const CAPS = { login: { scripts: 110, requests: 15 }, nodes: { scripts: 140, requests: 15 } }

@@ -2,8 +2,8 @@ import { type OidcIssuer, startOidcIssuer } from '@postern/testkit/oidc-issuer'
 import { findFreePort } from '@postern/testkit/port'
 import type { Page, Request } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { type Site, startSite } from './harness.ts'
+import { expect } from '../expect.ts'
+import { type Site, startSite } from '../harness.ts'
 
 const PAGE = '/domains/test-sign-in'
 

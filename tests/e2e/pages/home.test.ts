@@ -2,9 +2,9 @@ import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, expect as expectValue, it } from 'vitest'
-import { putCertificate } from './certificates.ts'
-import { expect } from './expect.ts'
-import { label, type Site, startSite, type Visit } from './harness.ts'
+import { putCertificate } from '../certificates.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite, type Visit } from '../harness.ts'
 
 /** One installation from its first minute on, seen from its home page. */
 let site: Site

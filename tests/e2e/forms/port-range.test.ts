@@ -1,8 +1,8 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, rowOf } from '../steps.ts'
 
 const FORM = 'Expose TCP Service on Node'
 const FULL = 'All tcp ports from 32660 to 32661 are taken: delete a service, or widen POSTERN_PORT_RANGE'

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite, type Visit } from './harness.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite, type Visit } from '../harness.ts'
 
 let site: Site
 /** Another program on the console's host: the same name, another port. */

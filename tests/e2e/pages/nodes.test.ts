@@ -7,9 +7,9 @@ import { callApi } from '@postern/testkit/api'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, expectClipboard, menuItems } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, expectClipboard, menuItems } from '../steps.ts'
 
 let site: Site
 let edge: FakeEdge

@@ -5,9 +5,9 @@ import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { CDPSession, Locator, Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { type Site, startSite } from './harness.ts'
-import { choose, expectClipboard } from './steps.ts'
+import { expect } from '../expect.ts'
+import { type Site, startSite } from '../harness.ts'
+import { choose, expectClipboard } from '../steps.ts'
 
 let site: Site
 let edge: FakeEdge

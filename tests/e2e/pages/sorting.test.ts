@@ -1,9 +1,9 @@
 import { onlinePeer } from '@postern/testkit/edge-client'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { type Site, startSite } from './harness.ts'
-import { rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { type Site, startSite } from '../harness.ts'
+import { rowOf } from '../steps.ts'
 
 let site: Site
 let edge: FakeEdge

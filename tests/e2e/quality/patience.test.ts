@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite } from './harness.ts'
-import { choose, expectFocus, rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite } from '../harness.ts'
+import { choose, expectFocus, rowOf } from '../steps.ts'
 
 /** A slow server, an impatient person, and the browser's own buttons. */
 let site: Site

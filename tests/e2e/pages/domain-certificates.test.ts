@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { putCertificate, type Standing, showStep } from './certificates.ts'
-import { expect } from './expect.ts'
-import { type Site, startSite } from './harness.ts'
-import { choose, expectClipboard, menuItems } from './steps.ts'
+import { putCertificate, type Standing, showStep } from '../certificates.ts'
+import { expect } from '../expect.ts'
+import { type Site, startSite } from '../harness.ts'
+import { choose, expectClipboard, menuItems } from '../steps.ts'
 
 let site: Site
 let edge: FakeEdge

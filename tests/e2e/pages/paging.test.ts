@@ -1,8 +1,8 @@
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, it } from 'vitest'
-import { expect } from './expect.ts'
-import { type Site, startSite } from './harness.ts'
-import { choose, rowOf } from './steps.ts'
+import { expect } from '../expect.ts'
+import { type Site, startSite } from '../harness.ts'
+import { choose, rowOf } from '../steps.ts'
 
 let site: Site
 

@@ -6,8 +6,8 @@ import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
 import { until } from '@postern/testkit/until'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
-import { expect } from './expect.ts'
-import { label, type Site, startSite, type Visit } from './harness.ts'
+import { expect } from '../expect.ts'
+import { label, type Site, startSite, type Visit } from '../harness.ts'
 
 let site: Site
 let edge: FakeEdge
