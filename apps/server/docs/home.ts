@@ -1,7 +1,7 @@
-import { escapeHtml } from './html.ts'
 import type { DocsLibrary } from './library.ts'
 import type { OutlineGroup } from './outline.ts'
 import { hrefOf, type PageContent } from './page.ts'
+import { escapeHtml } from './sections.ts'
 
 /** The first page: what there is, by group. */
 export function renderHome({ pages }: DocsLibrary, outline: readonly OutlineGroup[]): PageContent {

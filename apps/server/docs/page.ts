@@ -1,7 +1,6 @@
-import { escapeHtml } from './html.ts'
 import { ICONS } from './icons.ts'
 import type { OutlineGroup, OutlinePage } from './outline.ts'
-import type { Section } from './sections.ts'
+import { escapeHtml, type Section } from './sections.ts'
 
 /** Where the parts of every page are, with their content in their names. */
 export interface SiteAssets {

@@ -1,6 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked'
-import { escapeHtml } from './html.ts'
-import { createSlugs, plainText, type Section, sectionsOf, summaryOf } from './sections.ts'
+import { createSlugs, escapeHtml, plainText, type Section, sectionsOf, summaryOf } from './sections.ts'
 
 /** One page: `html` is the body, safe to be put into a page; everything else is plain text. */
 export interface DocsPage {

@@ -63,6 +63,10 @@ function wordsOf(token: Token): string {
   return inner ?? ('text' in token ? unescapeHtml(String(token.text)) : '')
 }
 
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
 /** Marked escapes the text of some tokens. */
 function unescapeHtml(text: string): string {
   return text

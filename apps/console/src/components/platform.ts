@@ -2,7 +2,7 @@ import type { EndingCertificates } from '@postern/contract/domains'
 import type { DataPlane, Edge } from '@postern/contract/edge'
 import type { Attention } from '@postern/contract/overview'
 import { formatDate } from '../util/time.ts'
-import { problemOf } from './attention/problem-of.ts'
+import { problemOf } from './attention/use-attention.ts'
 
 export interface PlatformState {
   kind: 'ok' | 'applying' | 'warning' | 'problem'

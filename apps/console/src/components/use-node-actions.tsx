@@ -8,7 +8,7 @@ import type { Api } from '../api/client.ts'
 import { useApi } from '../api/context.ts'
 import { reload } from '../api/queries.ts'
 import { type ConfirmOptions, confirm } from '../ui/overlay/confirm.ts'
-import { saveFile } from '../util/save-file.ts'
+import { saveFile } from '../util/browser.ts'
 import { ask, attempt } from './ask.ts'
 
 /** What can be done with a node, each after confirmation; every function says whether it was done. */

@@ -1,4 +1,5 @@
 import { endpoints } from '@postern/contract/console-endpoints'
+import type { Attention } from '@postern/contract/overview'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { reload, useEndingCertificates, usePage } from '../../api/queries.ts'
@@ -19,4 +20,13 @@ export function useEndings(enabled: boolean): void {
   useEffect(() => {
     if (ending > 0) void reload(client, { queryKey: [endpoints.listAttention.path] })
   }, [client, ending])
+}
+
+/** What is wrong, in words. */
+export function problemOf({ problem, lost }: Attention): string {
+  if (lost === null) return problem ?? ''
+  if (lost.services === 0) return 'It has no enabled services.'
+  return lost.services === 1
+    ? 'Its service is unreachable.'
+    : `Its ${lost.services} services are unreachable.`
 }

@@ -1,5 +1,5 @@
 import { InfoDialog } from '../../ui/overlay/Dialog.tsx'
-import { MODIFIER } from '../../util/modifier.ts'
+import { MODIFIER } from '../../util/browser.ts'
 import './Palette.css'
 
 const SHORTCUTS = [

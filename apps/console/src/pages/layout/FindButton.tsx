@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react'
-import { MODIFIER } from '../../util/modifier.ts'
+import { MODIFIER } from '../../util/browser.ts'
 
 /** Opens the palette; on a narrow screen only its icon. */
 export function FindButton({ onClick }: { onClick: () => void }) {

@@ -40,3 +40,10 @@ export function NumberInput({ value, onValueChange, ...rest }: NumberInputProps)
     />
   )
 }
+
+/** Text of several lines, for what is copied: addresses, paths. */
+export function TextArea({ className, ...rest }: ComponentProps<'textarea'>) {
+  return (
+    <textarea spellCheck={false} autoComplete="off" {...rest} className={clsx('input mono', className)} />
+  )
+}

@@ -1,3 +1,6 @@
+/** The key of commands, as this machine's keyboard has it. */
+export const MODIFIER = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '\u2318' : 'Ctrl'
+
 /** Gives the person a file to keep. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
