@@ -8,6 +8,9 @@ import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from './service-fie
 export const ServiceType = z.enum(['http', 'tcp'])
 export type ServiceType = z.infer<typeof ServiceType>
 
+/** As headings and menus name a type: `HTTP`. */
+export const typeName = (type: ServiceType): string => type.toUpperCase()
+
 /** What a form says of a service of any type. */
 const serviceForm = {
   ...columnOf(SERVICE_FIELDS, 'form'),

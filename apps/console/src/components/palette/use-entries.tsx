@@ -1,6 +1,6 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import type { Found } from '@postern/contract/find'
-import { ServiceType } from '@postern/contract/services'
+import { ServiceType, typeName } from '@postern/contract/services'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import {
   BookOpen,
@@ -26,7 +26,6 @@ import { useScheme } from '../../stores/preference.ts'
 import { useSettled } from '../../ui/use-settled.ts'
 import { FIND_DELAY } from '../../util/constants.ts'
 import { domainRowUrl, serverUrls, serviceRowUrl, urls } from '../../util/urls.ts'
-import { typeName } from '../service-card/service-text.ts'
 import { useSignOut } from '../use-sign-out.ts'
 import { type Entry, filterEntries, readVerb, type ServiceVerb } from './entries.ts'
 

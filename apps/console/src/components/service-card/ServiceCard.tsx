@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { Node } from '@postern/contract/nodes'
-import type { Service, ServiceType } from '@postern/contract/services'
+import { type Service, type ServiceType, typeName } from '@postern/contract/services'
 import { Plus } from 'lucide-react'
 import { Suspense, useCallback, useId, useState } from 'react'
 import { useRules } from '../../api/rules.ts'
@@ -13,7 +13,7 @@ import { useList } from '../../table/use-list.ts'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { ServiceTable } from './ServiceTable.tsx'
-import { PURPOSES, typeName } from './service-text.ts'
+import { PURPOSES } from './service-text.ts'
 
 /** The services of one type that a node has, five at a time; the page's address holds which. */
 export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {

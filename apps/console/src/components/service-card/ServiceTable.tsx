@@ -1,5 +1,5 @@
 import { titleOfSource } from '@postern/contract/publishing'
-import type { Service, ServiceType } from '@postern/contract/services'
+import { type Service, type ServiceType, typeName } from '@postern/contract/services'
 import { LockKeyhole, type LucideIcon, Shield } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
@@ -15,7 +15,7 @@ import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { urls } from '../../util/urls.ts'
 import { PublicAccess, ServiceState } from './ServiceFacts.tsx'
 import { serviceMenu, useServiceActions } from './service-actions.tsx'
-import { fixedText, proxyText, restrictionText, typeName } from './service-text.ts'
+import { fixedText, proxyText, restrictionText } from './service-text.ts'
 import './ServiceTable.css'
 
 const ServiceInfoDialog = lazy(async () => ({

@@ -2,11 +2,6 @@ import { titleOfSource } from '@postern/contract/publishing'
 import type { BackendProto, PortProto } from '@postern/contract/service-fields'
 import type { Service, ServiceType } from '@postern/contract/services'
 
-/** As headings and menus name a type: `HTTP`. */
-export function typeName(type: ServiceType): string {
-  return type.toUpperCase()
-}
-
 /** What a service of each type is for. */
 export const PURPOSES: Readonly<Record<ServiceType, string>> = {
   http: 'Publish a web service of this node under a domain or a path.',

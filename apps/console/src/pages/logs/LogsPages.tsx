@@ -1,5 +1,5 @@
 import { endpoints } from '@postern/contract/console-endpoints'
-import { type Service, ServiceType } from '@postern/contract/services'
+import { type Service, ServiceType, typeName } from '@postern/contract/services'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import { ApiError } from '../../api/api-error.ts'
@@ -9,7 +9,6 @@ import { NotFoundPage, RecordError } from '../../components/ErrorPages.tsx'
 import { LogSkeleton, LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
 import { PublicAccess } from '../../components/service-card/ServiceFacts.tsx'
-import { typeName } from '../../components/service-card/service-text.ts'
 import { domainRowUrl, urls } from '../../util/urls.ts'
 
 /** The requests to all services of a domain, live. */
