@@ -1,16 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 
 const RUN = join(import.meta.dirname, '../.ci/run')
 
-let dir: string
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'ci-run-'))
-})
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 /** `.ci/run` with an npm that says this and ends so, for each of its runs. @returns the last line, and the exit code */
 function runWith(test: string, deploy: string): [line: string | undefined, code: number | null] {

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeAll, expect, test } from 'vitest'
 import { findViolations, type Violation } from './lib/import-check.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -94,7 +94,7 @@ function targetOf(file: string, code: string): string[] {
   return spec.startsWith('@postern/') ? [`packages/${spec.slice(9).replace('/', '/src/')}.ts`] : []
 }
 
-const tree = mkdtempSync(join(tmpdir(), 'import-rules-'))
+const tree = tempDir()
 let violations: Violation[] = []
 
 beforeAll(async () => {
@@ -113,7 +113,6 @@ beforeAll(async () => {
     symlinkSync(join(ROOT, 'node_modules', name), join(tree, 'node_modules', name))
   violations = await findViolations(tree)
 })
-afterAll(() => rmSync(tree, { recursive: true, force: true }))
 
 test.each(CASES)('%s: %s', (file, _, reason) => {
   const said = violations.filter(({ files }) => files.includes(file)).map(({ because }) => because)

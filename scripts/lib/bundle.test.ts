@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { writeOwnBundle } from './bundle.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'bundle-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 async function runBundled(source: string, ...flags: string[]) {
   writeFileSync(join(dir, 'main.ts'), source)

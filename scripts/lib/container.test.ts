@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { checkHealth, readRole, runRole } from './container.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'pt-container-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 const environment = { POSTERN_DATA_DIR: dir, POSTERN_HTTP_PORT: '1' }
 

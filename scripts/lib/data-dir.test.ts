@@ -1,22 +1,11 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { prepareDataDir, removeEdgeToken } from './data-dir.ts'
 
-const outer = mkdtempSync(join(tmpdir(), 'data-dir-'))
-afterAll(() => rmSync(outer, { recursive: true }))
+const outer = tempDir()
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8)
 
 test('everything is closed to others, and a second time changes nothing', async () => {
@@ -48,12 +37,11 @@ test('a place where nothing can be made is one clear line', async () => {
 })
 
 test('the token of the edge goes from where it is, also behind a link that stays', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'pt-token-'))
+  const dir = tempDir()
   const [file, link] = [join(dir, 'real'), join(dir, 'link')]
   writeFileSync(file, 'token')
   symlinkSync(file, link)
   removeEdgeToken(link)
   expect([existsSync(file), lstatSync(link).isSymbolicLink()]).toEqual([false, true])
   removeEdgeToken(link)
-  rmSync(dir, { recursive: true })
 })

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EDGE_SETTINGS, parseSettings } from '@postern/contract/settings'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { expect, test } from 'vitest'
 import { parseEnvironmentFile, renderEnvironmentFile, renderUnit, UNIT_FILES, UNITS } from './systemd.ts'
 
@@ -18,7 +18,7 @@ const values = {
 const template = (name: string) => readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')
 
 test('systemd accepts the units as they are written', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'units-'))
+  const dir = tempDir()
   const files = UNIT_FILES.map((name) => join(dir, name))
   for (const name of UNIT_FILES) writeFileSync(join(dir, name), renderUnit(template(name), values))
   const { status, stdout, stderr } = spawnSync(
@@ -29,7 +29,6 @@ test('systemd accepts the units as they are written', () => {
       timeout: 60_000,
     },
   )
-  rmSync(dir, { recursive: true })
   expect(stdout + stderr).toBe('')
   expect(status).toBe(0)
 })
@@ -40,12 +39,11 @@ test.each([
   ['postern-edge.service', 32],
   ['postern-haproxy.service', 32],
 ])('%s is as confined as it can be', (name, threshold) => {
-  const dir = mkdtempSync(join(tmpdir(), 'units-'))
+  const dir = tempDir()
   const file = join(dir, name)
   writeFileSync(file, renderUnit(template(name), values))
   const args = ['security', '--offline=yes', `--threshold=${threshold}`, '--no-pager', file]
   const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8', timeout: 60_000 })
-  rmSync(dir, { recursive: true })
   expect(stdout + stderr).toContain(`Overall exposure level for ${name}`)
   expect(status, stdout).toBe(0)
 })

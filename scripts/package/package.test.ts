@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { UNIT_FILES } from '../lib/systemd.ts'
 import { type DebOptions, writeDeb } from './deb.ts'
 import { assertProcessor } from './runtimes.ts'
 import { renderPackageUnit } from './server-package.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'pt-package-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 const made = (name: string) => mkdtempSync(join(dir, name))
 

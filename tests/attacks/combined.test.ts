@@ -1,7 +1,8 @@
+import { shared } from '@postern/testkit/shared'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { HOST, ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { expect, test } from 'vitest'
+import { HOST, ID, startProxyLab } from './lab/proxy-lab.ts'
 import { possibleServices } from './lab/readings.ts'
 import { FORGED } from './tables/forged-headers.ts'
 import { FRAMINGS } from './tables/framings.ts'
@@ -14,11 +15,7 @@ const FORGERY = '203.0.113.66'
 /** A framing that HAProxy waits on for more is known by then. */
 const SILENCE = 400
 
-let lab: ProxyLab
-beforeAll(async () => {
-  lab = await startProxyLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startProxyLab)
 
 const PIECES = [
   '/',

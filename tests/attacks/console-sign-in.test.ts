@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  type HaproxyLab,
   makeConsoleRoute,
   makeHaproxyLab,
   makeLabRoute,
@@ -18,18 +18,16 @@ const OWN = '127.0.0.1'
 const PAGE = { accept: 'text/html' }
 const SIGN_IN = { paths: [], expressions: [] }
 
-let lab: HaproxyLab
 let server: Upstream
 let service: Upstream
 
+const lab = shared(() => makeHaproxyLab({ connectionsPerSource: 4000 }))
 beforeAll(async () => {
-  lab = await makeHaproxyLab({ connectionsPerSource: 4000 })
   service = await startUpstream()
   server = await startUpstream({ path: lab.serverSocket })
   lab.signInKeys = [KEY]
 })
 afterAll(async () => {
-  await lab.close()
   for (const each of [service, server]) await each.close()
 })
 

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { type Client, startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import type { InjectOptions } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createSession } from '../../apps/server/src/core/accounts/sessions.ts'
 import { CARRIERS, type Carrier, type CredentialKind, NONSENSE, verdictOf } from './tables/credentials.ts'
 
@@ -20,13 +21,12 @@ interface Credential {
   key?: string
 }
 
-let server: TestServer
 let client: Client
 let now = Date.now()
 const credentials: Credential[] = []
 
+const server = shared(() => startTestServer({ world: { clock: () => now } }))
 beforeAll(async () => {
-  server = await startTestServer({ world: { clock: () => now } })
   const expired = await newSession()
   const oldTicket = await newTicket(expired)
   now += YEAR
@@ -54,7 +54,6 @@ beforeAll(async () => {
     ...(await makeNonsense()),
   )
 })
-afterAll(() => server.close())
 
 const KEY = 'A'.repeat(43)
 const newSession = async (key?: string) => (await createSession(server.context, 1, key)).token

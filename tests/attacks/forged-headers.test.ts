@@ -1,16 +1,13 @@
 import { askHttp2 } from '@postern/testkit/http2-wire'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw } from '@postern/testkit/wire'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { describe, expect, test } from 'vitest'
+import { HOST, startProxyLab } from './lab/proxy-lab.ts'
 import { FORGED } from './tables/forged-headers.ts'
 
 const FORGERY = '203.0.113.66'
 
-let lab: ProxyLab
-beforeAll(async () => {
-  lab = await startProxyLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startProxyLab)
 
 const headOf = (id: string) => lab.reached(id).map(({ request }) => request.head)
 

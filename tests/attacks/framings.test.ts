@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { describe, expect, test } from 'vitest'
+import { ID, startProxyLab } from './lab/proxy-lab.ts'
 import { FRAMINGS, type Outcome } from './tables/framings.ts'
 
-let lab: ProxyLab
-beforeAll(async () => {
-  lab = await startProxyLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startProxyLab)
 
 /** Where HAProxy waits for more of a request it says nothing, in ms. */
 const SOON = 1500

@@ -1,14 +1,11 @@
 import { askHttp2 } from '@postern/testkit/http2-wire'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HOST, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { describe, expect, test } from 'vitest'
+import { HOST, startProxyLab } from './lab/proxy-lab.ts'
 import { HOSTS } from './tables/hosts.ts'
 
-let lab: ProxyLab
-beforeAll(async () => {
-  lab = await startProxyLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startProxyLab)
 
 const reachedBy = (id: string) => lab.reached(id).map(({ by }) => by)
 

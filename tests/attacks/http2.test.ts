@@ -1,15 +1,14 @@
 import { askHttp2, type Field } from '@postern/testkit/http2-wire'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ID, type ProxyLab, startProxyLab } from './lab/proxy-lab.ts'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ID, startProxyLab } from './lab/proxy-lab.ts'
 import { HTTP2 } from './tables/pseudo-headers.ts'
 
-let lab: ProxyLab
 let pid: number
+const lab = shared(startProxyLab)
 beforeAll(async () => {
-  lab = await startProxyLab()
   pid = await lab.haproxy.pid()
 })
-afterAll(() => lab.close())
 
 describe.concurrent('an HTTP/2 request with', () => {
   test.each(HTTP2)('%s', async (_, { fields, outcomes, ...rest }) => {

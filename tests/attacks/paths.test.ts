@@ -1,14 +1,11 @@
 import { askHttp2 } from '@postern/testkit/http2-wire'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HOST, type ProxyLab, STRIPPED_HOST, startProxyLab } from './lab/proxy-lab.ts'
+import { describe, expect, test } from 'vitest'
+import { HOST, STRIPPED_HOST, startProxyLab } from './lab/proxy-lab.ts'
 import { PATHS, type PathVerdict } from './tables/paths.ts'
 
-let lab: ProxyLab
-beforeAll(async () => {
-  lab = await startProxyLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startProxyLab)
 
 const REFUSED = 'nobody'
 const MAY: Record<PathVerdict, readonly string[]> = {

@@ -1,14 +1,13 @@
 import { createServer, type Socket } from 'node:net'
 import { findFreePort } from '@postern/testkit/port'
+import { shared } from '@postern/testkit/shared'
 import { type Browser, chromium, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../apps/edge/test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../apps/edge/test/upstream.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../apps/edge/test/haproxy-lab.ts'
+import { startUpstream } from '../../apps/edge/test/upstream.ts'
 
 const HOST = 's2.example.com'
 
-let lab: HaproxyLab
-let fine: Upstream
 let browser: Browser
 let page: Page
 /** Seconds without a byte of a body. */
@@ -16,9 +15,9 @@ const SILENCE = 6
 let requests = 0
 const ends: (() => void)[] = []
 
+const lab = shared(() => makeHaproxyLab({ timeouts: { body: SILENCE } }))
+const fine = shared(() => startUpstream({ answer: (_, response) => response.end('here') }))
 beforeAll(async () => {
-  lab = await makeHaproxyLab({ timeouts: { body: SILENCE } })
-  fine = await startUpstream({ answer: (_, response) => response.end('here') })
   const early = 'HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
   const at = (id: number, path: string, port: number) => makeLabRoute(id, port, { domain: HOST, path })
   const routes = [
@@ -45,8 +44,6 @@ afterEach(() => page.context().close())
 afterAll(async () => {
   await browser.close()
   for (const end of ends) end()
-  await lab.close()
-  await fine.close()
 })
 
 /** @returns the port of a service that fails inside a request */

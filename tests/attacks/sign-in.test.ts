@@ -1,15 +1,11 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { compileExpressions, parseBypass } from '@postern/net/bypass'
 import { askHttp2 } from '@postern/testkit/http2-wire'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../apps/edge/test/haproxy-lab.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../apps/edge/test/haproxy-lab.ts'
 import { HOST } from './lab/proxy-lab.ts'
 import { type Recorder, startRecorder } from './lab/recorder.ts'
 import { BYPASS, CLOSED, OPEN } from './tables/bypass.ts'
@@ -18,14 +14,13 @@ const KEY = { id: 'a', secret: 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq' }
 const OLD = { id: 'old', secret: 'z'.repeat(43) }
 const OTHER = 'b.example.com'
 
-let lab: HaproxyLab
 let service: Recorder
 let open: Recorder
 let server: Recorder
 let count = 0
 
+const lab = shared(() => makeHaproxyLab({ connectionsPerSource: 4000 }))
 beforeAll(async () => {
-  lab = await makeHaproxyLab({ connectionsPerSource: 4000 })
   service = await startRecorder('service')
   open = await startRecorder('open')
   server = await startRecorder('server', lab.serverSocket)
@@ -43,7 +38,6 @@ beforeAll(async () => {
   expect(problems).toEqual([])
 })
 afterAll(async () => {
-  await lab.close()
   for (const each of [service, open, server]) await each.close()
 })
 

@@ -1,9 +1,8 @@
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { SUBNETS, TARGETS, type TargetNode } from './tables/targets.ts'
 
-let server: TestServer
-let client: Client
 const ids: Partial<Record<TargetNode, number>> = { local: 1 }
 
 const gateway = (name: string, subnet: string) => ({
@@ -12,13 +11,12 @@ const gateway = (name: string, subnet: string) => ({
   gatewayNetworks: [{ interface: 'eth0', subnet }],
 })
 
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   ids.plain = (await client.post('/api/nodes', { name: 'plain' })).json().id
   ids.gateway = (await client.post('/api/nodes', gateway('gateway', '192.168.7.0/24'))).json().id
 })
-afterAll(() => server.close())
 
 /** Where nothing is hostile, so that a refusal is about the target. */
 const GOOD = { plain: {}, gateway: { backendHost: '192.168.7.20' }, local: { backendHost: '127.0.0.1' } }

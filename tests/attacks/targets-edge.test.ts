@@ -2,17 +2,17 @@ import type { Route } from '@postern/contract/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import { findRoute, inSections } from '@postern/render/resolved-route'
-import { type NameServer, startNameServer } from '@postern/testkit/name-server'
+import { startNameServer } from '@postern/testkit/name-server'
+import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLookups, createNames, type Names } from '../../apps/edge/src/names.ts'
 import { type Around, createTargetFinder } from '../../apps/edge/src/targets.ts'
 import { makePeer, makeRoute, makeSettings } from '../../apps/edge/test/factories.ts'
 import { ANSWERS, TARGETS, type TargetNode } from './tables/targets.ts'
 
-let dns: NameServer
 let names: Names
+const dns = shared(startNameServer)
 beforeAll(async () => {
-  dns = await startNameServer()
   const { system, at } = createLookups()
   names = createNames({
     lookups: { system, at: (_, name, families) => at(dns.address, name, families) },
@@ -22,7 +22,6 @@ beforeAll(async () => {
 })
 afterAll(() => {
   names.close()
-  dns.close()
 })
 
 const ip = (text: string) => findIp(text) ?? { family: 4 as const, value: 0n }

@@ -3,10 +3,11 @@ import type { EdgeMessage } from '@postern/contract/edge'
 import { connectFakeEdge } from '@postern/testkit/fake-edge'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
 import { findFreePort } from '@postern/testkit/port'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeState } from '../../apps/edge/test/factories.ts'
-import { type Lab, startLab } from '../../apps/edge/test/lab.ts'
+import { startLab } from '../../apps/edge/test/lab.ts'
 import { pathsIn, startEdge } from '../../apps/edge/test/start-edge.ts'
 
 /** What a server may expect of an edge: the real one and the double of the console's tests are held to the same. */
@@ -26,18 +27,14 @@ interface Subject {
 const NODE = 1
 const SERVICE = 1
 
-let lab: Lab
 let server: FakeServer
-beforeAll(async () => {
-  lab = await startLab()
-})
+const lab = shared(startLab)
 beforeEach(async () => {
   const backend = { proto: 'http' as const, host: '127.0.0.1', port: await findFreePort() }
   const routes = [makeRoute(SERVICE, { node: { kind: 'local' }, backend }), makeRoute(2)]
   server = await startFakeServer(pathsIn(lab), makeState({ peers: [makePeer(NODE)], routes }))
 })
 afterEach(() => server.close())
-afterAll(() => lab.close())
 
 const said = <T extends EdgeMessage['type']>(type: T) =>
   server.messages.filter((message): message is Extract<EdgeMessage, { type: T }> => message.type === type)

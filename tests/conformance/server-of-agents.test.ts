@@ -8,8 +8,9 @@ import { ErrorBody } from '@postern/contract/errors'
 import { PublishAnswer } from '@postern/contract/publishing'
 import { serveAgents } from '@postern/testkit/fake-agent-server'
 import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
 /** What an agent may expect of its server: the real one and the double of the agent's tests are held to the same. */
@@ -31,11 +32,7 @@ describe.each([
   ['the real server', startReal],
   ['the fake server', startFake],
 ])('%s', (_, startSubject) => {
-  let subject: Subject
-  beforeAll(async () => {
-    subject = await startSubject()
-  })
-  afterAll(() => subject.close())
+  const subject = shared(startSubject)
 
   async function call(endpoint: { method: string; path: string }, body?: unknown, token = subject.token) {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

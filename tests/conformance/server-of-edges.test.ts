@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { routesSectionOf, StateAnswer } from '@postern/contract/desired-state'
 import { endpoints } from '@postern/contract/endpoints'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
@@ -9,8 +8,10 @@ import { connectEdgeClient, type EdgeClient, edgeToken } from '@postern/testkit/
 import { followStream } from '@postern/testkit/event-stream'
 import { startFakeServer } from '@postern/testkit/fake-server'
 import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { makePeer, makeRoute, makeState } from '../../apps/edge/test/factories.ts'
 
@@ -32,15 +33,11 @@ describe.each([
   ['the real server', startReal],
   ['the fake server', startFake],
 ])('%s', (_, startSubject) => {
-  let subject: Subject
   const clients: EdgeClient[] = []
-  beforeAll(async () => {
-    subject = await startSubject()
-  })
+  const subject = shared(startSubject)
   afterEach(() => {
     for (const client of clients.splice(0)) client.close()
   })
-  afterAll(() => subject.close())
 
   const connect = async () => {
     const client = await connectEdgeClient(subject.paths)
@@ -187,7 +184,7 @@ async function startReal(): Promise<Subject> {
 }
 
 async function startFake(): Promise<Subject> {
-  const dir = mkdtempSync(`${tmpdir()}/pt-fake-`)
+  const dir = tempDir()
   const paths = installationPaths(dir)
   mkdirSync(paths.runDir)
   const routes = [makeRoute(1), makeRoute(500)]
@@ -205,7 +202,6 @@ async function startFake(): Promise<Subject> {
       fake.messages.flatMap((message) => (message.type === 'report' ? message.report.applied : [])).at(-1),
     async close() {
       await fake.close()
-      rmSync(dir, { recursive: true })
     },
   }
 }

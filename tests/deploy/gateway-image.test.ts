@@ -1,5 +1,4 @@
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { buildImage, inspectImage } from '@postern/testkit/containers/build-image'
@@ -14,6 +13,7 @@ import {
 import { type FakeDocker, startFakeDocker } from '@postern/testkit/fake-docker'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ const GRAFANA = '172.29.7.21'
  */
 let lab: Lab
 let server: ServerContainers
-let dir: string
+const dir = tempDir()
 let node: CreatedNode
 let shown: { publicUrl: string; caFingerprint: string }
 let docker: FakeDocker
@@ -42,7 +42,6 @@ beforeAll(async () => {
   await buildImage({ dockerfile: join(ROOT, 'deploy/docker/gateway.Dockerfile'), context: ROOT, tag: IMAGE })
   await buildServerImage()
   lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-gateway-'))
   server = await startServerContainers(lab, dir)
   await lab.site.must('ip', 'addr', 'add', '172.29.7.2/24', 'dev', 'eth1')
   for (const address of [WHOAMI, GRAFANA])
@@ -65,7 +64,6 @@ afterAll(async () => {
   await docker?.close()
   await server?.close()
   await lab?.close()
-  if (dir) rmSync(dir, { recursive: true })
 })
 
 const DNSMASQ = [

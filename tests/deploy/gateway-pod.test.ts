@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { buildImage } from '@postern/testkit/containers/build-image'
@@ -8,6 +6,7 @@ import { capabilitySet } from '@postern/testkit/containers/processes'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import type { IDeployment } from 'kubernetes-models/apps/v1'
@@ -23,7 +22,7 @@ const GRAFANA = '10.96.7.20'
 const CLUSTER_DNS = '10.96.0.10'
 
 let lab: Lab
-let dir: string
+const dir = tempDir()
 let installation: Installation
 let node: CreatedNode
 let gateway: Container | undefined
@@ -32,7 +31,6 @@ let values: Values
 beforeAll(async () => {
   await buildImage({ dockerfile: join(ROOT, 'deploy/docker/gateway.Dockerfile'), context: ROOT, tag: IMAGE })
   lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-pod-'))
   installation = await startInstallation(lab)
   // As workers of a cluster have it, and pods take it from them.
   await lab.site.must('sysctl', '-qw', 'net.ipv4.ip_forward=1')
@@ -61,7 +59,6 @@ afterAll(async () => {
   await gateway?.stop()
   await installation?.close()
   await lab?.close()
-  if (dir) rmSync(dir, { recursive: true, force: true })
 })
 
 async function install(own: Values): Promise<Container> {

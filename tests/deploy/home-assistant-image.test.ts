@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode } from '@postern/contract/nodes'
@@ -8,9 +7,11 @@ import type { ComposeService } from '@postern/testkit/containers/compose'
 import { type Container, startContainer } from '@postern/testkit/containers/container'
 import { capabilitySet } from '@postern/testkit/containers/processes'
 import { must, type Running } from '@postern/testkit/exec'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -36,18 +37,15 @@ const DNSMASQ = [
   `--host-record=homeassistant,homeassistant.local.hass.io,${HOME_ASSISTANT}`,
 ]
 
-let lab: Lab
-let installation: Installation
-let dir: string
+const dir = tempDir()
 let node: CreatedNode
 let options: Record<string, unknown>
 let addOn: Container
 let homeAssistant: Running
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
-  dir = mkdtempSync(join(tmpdir(), 'pt-home-assistant-'))
   await buildAddOn()
   await lab.site.must('ip', 'addr', 'add', '172.30.33.2/23', 'dev', 'eth1')
   await lab.lan.must('ip', 'addr', 'add', `${HOME_ASSISTANT}/23`, 'dev', 'eth0')
@@ -71,12 +69,7 @@ beforeAll(async () => {
   }
   addOn = await start(options)
 })
-afterAll(async () => {
-  await addOn?.stop()
-  await installation?.close()
-  await lab?.close()
-  if (dir) rmSync(dir, { recursive: true })
-})
+afterAll(() => addOn?.stop())
 
 /** As the documentation says: its folder, with the server's agent in it. */
 async function buildAddOn(): Promise<void> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode } from '@postern/contract/nodes'
@@ -21,6 +20,7 @@ import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
 import { LOCAL_NODE } from '@postern/testkit/services'
 import { suspend } from '@postern/testkit/suspend'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ const program = (name: string) =>
 const URL_OF_SERVICE = 'https://web.example.com/?bytes=100'
 
 let lab: Lab
-let dir: string
+const dir = tempDir()
 let image: string
 let installation: ServerContainers
 let node: CreatedNode
@@ -42,7 +42,6 @@ let udp: TcpService
 beforeAll(async () => {
   image = await buildServerImage()
   lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-docker-'))
   installation = await startServerContainers(lab, dir, { whoami: lab.site.address })
   const { api } = installation
   await startListening(lab.site, [process.execPath, program('counted'), '8080', '8081'], dir, 'counted', 8081)
@@ -63,7 +62,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await installation?.close()
   await lab?.close()
-  if (dir) rmSync(dir, { recursive: true, force: true })
 })
 
 const untilLive = (service: Service) =>

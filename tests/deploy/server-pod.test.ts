@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { agentOn } from '@postern/testkit/agent'
@@ -10,6 +8,7 @@ import { buildServerImage } from '@postern/testkit/containers/server'
 import { isApplied } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import type { IStatefulSet } from 'kubernetes-models/apps/v1'
@@ -24,7 +23,7 @@ const program = (name: string) =>
   fileURLToPath(new URL(`../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
 
 let lab: Lab
-let dir: string
+const dir = tempDir()
 let pod: IPodSpec
 let manifests: Manifest[]
 let image: string
@@ -47,7 +46,6 @@ function must(container: Container | undefined): Container {
 beforeAll(async () => {
   image = await buildServerImage()
   lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-pod-'))
   // As workers of a cluster have it, and pods take it from them.
   await lab.server.must('sysctl', '-qw', 'net.ipv4.ip_forward=1')
   const renderer = await buildRenderer()
@@ -68,7 +66,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([server, edge].map((container) => container?.isRunning() && container.stop()))
   await lab?.close()
-  if (dir) rmSync(dir, { recursive: true, force: true })
 })
 
 const statusOf = async () => (await visit(lab.visitor, 'https://web.example.com/?bytes=100')).status

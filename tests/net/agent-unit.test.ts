@@ -1,32 +1,24 @@
 import type { Config } from '@postern/contract/config'
 import type { CreatedNode } from '@postern/contract/nodes'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type BootedMachine, bootMachine } from '@postern/testkit/lab/booted-machine'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { bootMachine } from '@postern/testkit/lab/booted-machine'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 /** An agent as systemd starts it on a host: in its unit, which confines it. */
-let lab: Lab
-let installation: Installation
-let machine: BootedMachine
 let node: CreatedNode
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
+const machine = shared(() => bootMachine(lab.site))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
-  machine = await bootMachine(lab.site)
   const dir = `${installation.dataDir}/upstreams`
   await startEcho(lab.site, `${dir}/own`, 8080, '127.0.0.1')
   await startEcho(lab.lan, `${dir}/lan`, 8081)
-})
-
-afterAll(async () => {
-  await machine?.close()
-  await installation?.close()
-  await lab?.close()
 })
 
 const UNIT = 'postern-agent'

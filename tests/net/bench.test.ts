@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '@postern/testkit/exec'
-import { afterAll, expect, it } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, it } from 'vitest'
 import { BenchError, judge, Report } from '../../bench/figures.ts'
 
 const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
@@ -11,8 +11,7 @@ const LIMITS = new URL('../../bench/limits.json', import.meta.url)
 /** Tests run on machines that do other things as well. */
 const PATIENCE = 5
 
-const out = mkdtempSync(join(tmpdir(), 'pt-bench-'))
-afterAll(() => rmSync(out, { recursive: true, force: true }))
+const out = tempDir()
 
 /** Runs the short bench. @returns the names of the figures that are over five times their limit */
 async function listFarOver(): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { chmod, readdir } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { dirname } from 'node:path'
+import { shared } from '@postern/testkit/shared'
 import { type Browser, chromium, type Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import {
@@ -9,20 +10,18 @@ import {
   makeHaproxyLab,
   makeLabRoute,
 } from '../../apps/edge/test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../apps/edge/test/upstream.ts'
+import { startUpstream } from '../../apps/edge/test/upstream.ts'
 import { label, type Site, startSite } from '../e2e/harness.ts'
 
 /** Browsers lead every name below it to loopback themselves. */
 const DOMAIN = 'console.localhost'
 
-let site: Site
 let lab: HaproxyLab
-let service: Upstream
 let browser: Browser
 
+const site = shared(startSite)
+const service = shared(() => startUpstream({ answer: answerAsStranger }))
 beforeAll(async () => {
-  site = await startSite()
-  service = await startUpstream({ answer: answerAsStranger })
   const { serverSocket, lanesDir } = site.paths
   lab = await makeHaproxyLab({ serverSocket, lanes: lanesDir, root: dirname(lanesDir) })
   await letHaproxyIn(site)
@@ -39,8 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await lab?.close()
-  await service?.close()
-  await site?.close()
 })
 
 /** Tries what it can from below the console's own address, and writes down what it could. */

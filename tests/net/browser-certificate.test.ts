@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Node } from '@postern/contract/nodes'
 import { type Pebble, startPebble } from '@postern/testkit/authority/pebble'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startNodeExporter } from '@postern/testkit/lab/upstreams'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import type { Browser, Page } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,11 +15,10 @@ import { startTrustingBrowser, visit } from './trusting-browser.ts'
 let lab: Lab
 let pebble: Pebble
 let installation: Installation
-let dir: string
+const dir = tempDir()
 let browser: Browser
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-person-'))
   chmodSync(dir, 0o755)
   lab = await startLab()
   const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
@@ -52,7 +51,6 @@ afterAll(async () => {
   await installation?.close()
   await pebble?.close()
   await lab?.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 /** The console at the server's address, whose own certificate the person has waved through. */

@@ -4,19 +4,18 @@ import { join } from 'node:path'
 import type { Certificate } from '@postern/contract/certificates'
 import type { Domain } from '@postern/contract/domains'
 import type { HttpService } from '@postern/contract/services'
-import { type OrderingLab, startOrderingLab, timeChange } from '@postern/testkit/authority/ordering-lab'
+import { startOrderingLab, timeChange } from '@postern/testkit/authority/ordering-lab'
+import { shared } from '@postern/testkit/shared'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTrustingBrowser, visit } from './trusting-browser.ts'
 
-let ordering: OrderingLab
+const ordering = shared(startOrderingLab)
 beforeAll(async () => {
-  ordering = await startOrderingLab()
   const listen = "require('http').createServer((q,r)=>r.end('hello')).listen(8080,'127.0.0.1')"
   ordering.lab.server.start([process.execPath, '-e', listen], { logFile: '/dev/null' })
 })
-afterAll(() => ordering?.close())
 
 const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
   const { status, json } = await ordering.installation.api.call(method, path, body)

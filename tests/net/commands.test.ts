@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { isProcessAlive, readProcessFile } from '@postern/testkit/process-file'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -14,13 +15,11 @@ const WARM = 3000
 /** A machine that has much else to do needs longer, for npm alone too: no more than this many times as long. */
 const SLOWER_THAN_NPM = 14
 
-let lab: Lab
-let dir: string
+const dir = tempDir()
 let env: Record<string, string>
 
+const lab = shared(startLab)
 beforeAll(async () => {
-  lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-npm-'))
   chmodSync(dir, 0o755)
   env = {
     // Without this repository's own Node: npm start begins with the one of the machine.
@@ -32,11 +31,7 @@ beforeAll(async () => {
   }
 })
 
-afterAll(async () => {
-  await lab.server.run(...inShell('npm stop'))
-  await lab.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterAll(() => lab.server.run(...inShell('npm stop')))
 
 const inShell = (line: string) => [
   'env',

@@ -1,31 +1,21 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { type Host, startLab } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { expect as expectOfPage } from '../e2e/expect.ts'
 import { label } from '../e2e/harness.ts'
 
 const CONSOLE = 'https://203.0.113.1'
 const [KEY, OTHER] = ['00112233'.repeat(8), '44556677'.repeat(8)]
 
-let lab: Lab
-let installation: Installation
-let browser: Browser
-
-beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
-  browser = await startBrowser(lab.visitor)
-})
-afterAll(async () => {
-  await browser?.close()
-  await installation?.close()
-  await lab?.close()
-})
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
+const browser = shared(() => startBrowser(lab.visitor))
 
 async function startBrowser(host: Host): Promise<Browser> {
   const wrapper = `${installation.dataDir}/chromium-${host.name}`
@@ -153,11 +143,7 @@ describe('at the public address', () => {
 })
 
 describe('on the server itself, where the console is at one host by http and by https', () => {
-  let local: Browser
-  beforeAll(async () => {
-    local = await startBrowser(lab.server)
-  })
-  afterAll(() => local?.close())
+  const local = shared(() => startBrowser(lab.server))
 
   const signOut = async (page: Page) => {
     await page.getByRole('button', { name: 'Sign out' }).click()

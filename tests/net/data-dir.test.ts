@@ -4,16 +4,14 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { prepareDataDir } from '../../scripts/lib/data-dir.ts'
 
 /** Nobody of this machine: what belongs to whom is all that counts here. */
@@ -23,12 +21,11 @@ let outer: string
 let dataDir: string
 let paths: ReturnType<typeof installationPaths>
 beforeEach(() => {
-  outer = mkdtempSync(join(tmpdir(), 'data-dir-'))
+  outer = tempDir()
   chmodSync(outer, 0o755)
   dataDir = join(outer, 'postern')
   paths = installationPaths(dataDir)
 })
-afterEach(() => rmSync(outer, { recursive: true }))
 
 const prepare = () => prepareDataDir(dataDir, IDENTITIES)
 const ownerOf = (path: string) => {

@@ -1,22 +1,14 @@
 import { existsSync } from 'node:fs'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 import { haproxyCommand } from '@postern/testkit/haproxy'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
-let lab: Lab
-let installation: Installation
-
-beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
-})
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
-})
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 
 /** The certificates that HAProxy holds, and the names in its list. */
 async function inHaproxy(): Promise<string> {

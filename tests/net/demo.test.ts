@@ -1,26 +1,18 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Running, run, start } from '@postern/testkit/exec'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 const demo = [process.execPath, join(ROOT, 'scripts/demo.ts')]
 
-let lab: Lab
-let dir: string
+const dir = tempDir()
 
-beforeAll(async () => {
-  lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-demo-'))
-})
-
-afterAll(async () => {
-  await lab.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+const lab = shared(startLab)
 
 /** Not `ip netns exec`: in there the namespace that the demonstration makes would be seen by itself only. */
 const onServer = (...command: string[]) => ['nsenter', `--net=/run/netns/${lab.server.name}`, ...command]

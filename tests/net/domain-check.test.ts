@@ -1,11 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { type Host, startLab } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-
-let lab: Lab
-let installation: Installation
+import { beforeAll, expect, test } from 'vitest'
 
 const RECORDS: Record<string, string> = {
   'here.test': '203.0.113.1',
@@ -19,9 +17,9 @@ const RECORDS: Record<string, string> = {
   'private.test': '192.168.7.20',
 }
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab, { POSTERN_DNS_SERVERS: '203.0.113.10' }))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab, { POSTERN_DNS_SERVERS: '203.0.113.10' })
   startNameServer(lab.site)
   await putRouterInFront(lab.visitor)
   await lab.site.must('ip', 'addr', 'add', '203.0.113.11/24', 'dev', 'eth0')
@@ -30,11 +28,6 @@ beforeAll(async () => {
   await nft(lab.site, 'add rule ip wall in ip daddr 203.0.113.12 tcp dport 80 drop')
   startStranger(lab.site)
   await until('the stranger to listen', async () => (await lab.site.must('ss', '-Hltn')).includes('.10:80'))
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 const nft = (host: Host, rules: string) => host.must('nft', rules)

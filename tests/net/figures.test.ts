@@ -5,8 +5,9 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import type { HttpService, Service, TcpService } from '@postern/contract/services'
 import { agentOn } from '@postern/testkit/agent'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,7 +18,6 @@ const program = (name: string) =>
 const HELD = 32_750
 const [WEB_PORT, ECHO_PORT] = [8088, 7007]
 
-let lab: Lab
 let installation: Installation
 let node: CreatedNode
 let web: HttpService
@@ -25,8 +25,8 @@ let tcp: TcpService
 let udp: TcpService
 let release: () => Promise<unknown>
 
+const lab = shared(startLab)
 beforeAll(async () => {
-  lab = await startLab()
   const holder = lab.server.start(
     [process.execPath, '-e', `require('node:net').createServer().listen(${HELD}, '0.0.0.0')`],
     { logFile: '/dev/null' },
@@ -53,7 +53,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await release?.()
   await installation?.close()
-  await lab?.close()
 })
 
 const sum = (values: number[]) => values.reduce((all, value) => all + value, 0)

@@ -5,13 +5,14 @@ import type { Figures } from '@postern/contract/figures'
 import type { TcpService } from '@postern/contract/services'
 import { agentOn } from '@postern/testkit/agent'
 import type { Running } from '@postern/testkit/exec'
-import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { isApplied, startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { repeatableMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
 const program = (name: string) =>
   fileURLToPath(new URL(`../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
@@ -23,14 +24,12 @@ const [WEB_PORT, ECHO_PORT] = [8088, 7007]
 const [ALL, PROCESSES] = [10_000, 4]
 const EACH = ALL / PROCESSES
 
-let lab: Lab
-let installation: Installation
 let tcp: TcpService
 let restarts = 0
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab, { POSTERN_CONNECTIONS_PER_SOURCE: '5000' }))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab, { POSTERN_CONNECTIONS_PER_SOURCE: '5000' })
   const dir = `${installation.dataDir}/upstreams`
   const command = [process.execPath, program('counted'), String(WEB_PORT), String(ECHO_PORT)]
   await startListening(lab.site, command, dir, 'counted', ECHO_PORT)
@@ -50,10 +49,6 @@ beforeAll(async () => {
   // Addresses of visitors from far away.
   await lab.visitor.must('ip', 'route', 'add', 'local', '198.18.0.0/15', 'dev', 'lo')
   await lab.server.must('ip', 'route', 'add', '198.18.0.0/15', 'via', lab.visitor.address)
-})
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 /** Connections that the program on the node has. */

@@ -1,21 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { startNodeExporter } from '@postern/testkit/lab/upstreams'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeAll, expect, test } from 'vitest'
 
-let lab: Lab
-let dir: string
-beforeAll(async () => {
-  lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-lab-'))
-  await startNodeExporter(lab.lan, dir)
-})
-afterAll(async () => {
-  await lab.close()
-  rmSync(dir, { recursive: true })
-})
+const dir = tempDir()
+const lab = shared(startLab)
+beforeAll(() => startNodeExporter(lab.lan, dir))
 
 const figures = 'http://192.168.7.20:9100/metrics'
 

@@ -6,29 +6,28 @@ import { type Agent, agentOn } from '@postern/testkit/agent'
 import { callApi } from '@postern/testkit/api'
 import { edgeToken } from '@postern/testkit/edge-client'
 import type { Running } from '@postern/testkit/exec'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { type Host, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { readProcessFile } from '@postern/testkit/process-file'
 import { rotateAll } from '@postern/testkit/rotate-all'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 const WORD = fileURLToPath(new URL('../../packages/testkit/src/programs/word.ts', import.meta.url))
 const DNS_VISITOR = fileURLToPath(new URL('../../apps/edge/test/udp-visitor.ts', import.meta.url))
 
 /** All programs of the node listen on 127.0.0.1 only, as most do unless they are told otherwise. */
-let lab: Lab
-let installation: Installation
 let agent: Agent
 let node: CreatedNode
 let dir: string
 let echo: Running
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   dir = `${installation.dataDir}/upstreams`
   echo = await startEcho(lab.site, dir, 8080, '127.0.0.1')
   await startListening(lab.site, REDIS, dir, 'redis', 6379)
@@ -43,10 +42,6 @@ beforeAll(async () => {
   node = await installation.api.createNode({ name: 'office' })
   agent = agentOn(lab.site, installation)
   await agent.connect(node.token)
-})
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 const REDIS = ['redis-server', '--port', '6379', '--bind', '127.0.0.1', '--requirepass', 'x', '--save', '']

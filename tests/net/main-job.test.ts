@@ -1,35 +1,29 @@
 import type { CreatedNode, Node } from '@postern/contract/nodes'
 import { agentOn } from '@postern/testkit/agent'
 import type { EventStream } from '@postern/testkit/api'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho, startMosquitto, startNodeExporter } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 /** How fast the public address must follow a change, in ms: five times what the product promises. */
 const FOLLOWS_WITHIN = 2500
 
-let lab: Lab
-let installation: Installation
 let node: CreatedNode
 let gateway: CreatedNode
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   const dir = `${installation.dataDir}/upstreams`
   await Promise.all([
     startNodeExporter(lab.site, dir),
     startMosquitto(lab.site, dir),
     startEcho(lab.lan, dir, 8080),
   ])
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 describe('a node', () => {

@@ -1,23 +1,17 @@
-import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { isApplied, startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 
 const DOMAIN = 'gate.example.com'
 
-let lab: Lab
-let installation: Installation
-
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   await startEcho(lab.server, `${installation.dataDir}/upstreams`, 8080)
-})
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 const signIn = () => {

@@ -1,19 +1,17 @@
 import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const PORTS = { echo: 8081, tls: 8444, late: 8082 }
 
-let lab: Lab
-let installation: Installation
-
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   const dir = `${installation.dataDir}/upstreams`
   await startEcho(lab.server, dir, PORTS.echo)
   const [key, cert] = [`${dir}/tls.key`, `${dir}/tls.crt`]
@@ -44,11 +42,6 @@ beforeAll(async () => {
     String(PORTS.tls),
   ]
   await startListening(lab.server, serve, dir, 'tls', PORTS.tls)
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 const publish = (form: Partial<HttpServiceFormInput> & { name: string }) =>

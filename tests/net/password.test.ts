@@ -1,22 +1,21 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { readProcessFile } from '@postern/testkit/process-file'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PASSWORD = `in-no-environment-${process.pid}`
 
-let lab: Lab
-let dir: string
+const dir = tempDir()
 let env: Record<string, string>
 
+const lab = shared(startLab)
 beforeAll(async () => {
-  lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-password-'))
   chmodSync(dir, 0o755)
   env = {
     POSTERN_DATA_DIR: join(dir, 'data'),
@@ -27,8 +26,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await runScript('stop').exited
-  await lab.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 /** As npm runs it: the first program, which then runs the starter. */

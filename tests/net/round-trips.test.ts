@@ -2,25 +2,24 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { agentOn } from '@postern/testkit/agent'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
+import { startInstallation } from '@postern/testkit/installation'
 import { makeWayLong } from '@postern/testkit/lab/long-way'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 /** One way through the tunnel; long beside everything else that a request takes on a busy machine. */
 const WAY_MS = 300
 const IDLE_MS = 45_000
 const BACKENDS = { http: 8080, https: 8443 } as const
 
-let lab: Lab
-let installation: Installation
 let node: CreatedNode
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   const dir = `${installation.dataDir}/upstreams`
   mkdirSync(dir, { recursive: true })
   const certificate = `${installation.paths.haproxyDir}/certs/0.pem`
@@ -34,11 +33,6 @@ beforeAll(async () => {
   await makeWayLong(lab, WAY_MS, installation.dataDir)
   node = await installation.api.createNode({ name: 'far' })
   await agentOn(lab.site, installation).connect(node.token)
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 const domainOf = (proto: string) => `${proto}.example.com`

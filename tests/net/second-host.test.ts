@@ -2,30 +2,27 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Config } from '@postern/contract/config'
 import type { Node } from '@postern/contract/nodes'
 import type { CreatedPat, Pat } from '@postern/contract/pats'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startNodeExporter } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-let lab: Lab
-let installation: Installation
 let home: string
 /** Connects the second host. */
 let connectLine: string
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   home = `${installation.dataDir}/second-host`
   mkdirSync(home)
   await startNodeExporter(lab.site, home)
 })
 afterAll(async () => {
   await onSecondHost(`${home}/postern disconnect --forget --config-dir ${home}/etc`)
-  await installation?.close()
-  await lab?.close()
 })
 
 it('publishes a service of a second host by the lines of the README alone', async () => {

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { HttpService } from '@postern/contract/services'
 import type { Running } from '@postern/testkit/exec'
 import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { rotateAll } from '@postern/testkit/rotate-all'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
@@ -23,15 +24,14 @@ const ACCOUNTS = {
 const SITE = 'https://app.example.com'
 const CONSOLE = 'https://203.0.113.1'
 
-let lab: Lab
 let installation: Installation
 let browser: Browser
 let domainId: number
 let service: HttpService
 let issuer: Running
 
+const lab = shared(startLab)
 beforeAll(async () => {
-  lab = await startLab()
   const secret = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'a secret of the test' }
   installation = await startInstallation(lab, { POSTERN_OIDC_ISSUER: ISSUER, ...secret })
   const { api, dataDir } = installation
@@ -51,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await installation?.close()
-  await lab?.close()
 })
 
 const isLive = () =>

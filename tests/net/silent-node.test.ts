@@ -2,33 +2,27 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import { agentOn } from '@postern/testkit/agent'
 import type { Running } from '@postern/testkit/exec'
 import { haproxyCommand } from '@postern/testkit/haproxy'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { repeatableMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { openSocket, visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const PORT = 8080
 /** How long the tunnel is gone under a download and a WebSocket that must live through it, in ms. */
 const GAP = 60_000
 const DOMAIN = 'app.example.com'
 
-let lab: Lab
-let installation: Installation
 let node: CreatedNode
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   await startEcho(lab.site, `${installation.dataDir}/upstreams`, PORT)
   node = await installation.api.createNode({ name: 'office' })
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 /** Makes the node's host drop packets until it is `heard` again. @param rules each like `in icmp type echo-request` */

@@ -1,14 +1,11 @@
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PROGRAMS, ROOT, type StarterLab, script, startStarterLab, untilRunning } from './starter-lab.ts'
+import { describe, expect, test } from 'vitest'
+import { PROGRAMS, ROOT, script, startStarterLab, untilRunning } from './starter-lab.ts'
 
-let at: StarterLab
-beforeAll(async () => {
-  at = await startStarterLab()
-})
-afterAll(() => at?.close())
+const at = shared(startStarterLab)
 
 describe('what cannot be started says so in one line', () => {
   test.each([

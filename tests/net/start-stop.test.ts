@@ -2,16 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Running } from '@postern/testkit/exec'
 import { isProcessAlive, readProcessFile } from '@postern/testkit/process-file'
+import { shared } from '@postern/testkit/shared'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type StarterLab, script, startStarterLab, untilRunning } from './starter-lab.ts'
+import { describe, expect, test } from 'vitest'
+import { script, startStarterLab, untilRunning } from './starter-lab.ts'
 
-let at: StarterLab
-beforeAll(async () => {
-  at = await startStarterLab()
-})
-afterAll(() => at?.close())
+const at = shared(startStarterLab)
 
 /** What only the server needs. */
 const SECRETS = {

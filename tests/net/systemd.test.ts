@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import type { CreatedNode } from '@postern/contract/nodes'
@@ -8,8 +6,10 @@ import { type Api, signIn } from '@postern/testkit/api'
 import type { Running } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
 import { type BootedMachine, bootMachine } from '@postern/testkit/lab/booted-machine'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { openSocket, visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,8 +21,7 @@ const SERVICE = 'https://service.example.com/'
 const DATA_DIR = '/var/lib/postern/elsewhere'
 const paths = installationPaths(DATA_DIR)
 
-let lab: Lab
-let dir: string
+const dir = tempDir()
 let machine: BootedMachine
 let password: string
 let api: Api
@@ -30,18 +29,13 @@ let node: CreatedNode
 /** A visitor whose connection stays open through all that must not touch the traffic. */
 let socket: Running
 
+const lab = shared(startLab)
 beforeAll(async () => {
-  lab = await startLab()
-  dir = mkdtempSync(join(tmpdir(), 'pt-systemd-'))
   machine = await bootMachine(lab.server)
   await startEcho(lab.site, dir, 8080)
 })
 
-afterAll(async () => {
-  await machine?.close()
-  await lab?.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterAll(() => machine?.close())
 
 const npm = (...args: string[]) => machine.run('npm', '--prefix', machine.clone, ...args)
 const statusOf = async (url: string) => (await visit(lab.visitor, url)).status

@@ -3,20 +3,19 @@ import type { CreatedNode } from '@postern/contract/nodes'
 import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
 import { agentOn } from '@postern/testkit/agent'
 import { must, run } from '@postern/testkit/exec'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startListening, startMosquitto, startTransferServer, transfer } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
-let lab: Lab
-let installation: Installation
 let node: CreatedNode
 let dir: string
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   dir = `${installation.dataDir}/upstreams`
   mkdirSync(dir, { mode: 0o755 })
   await Promise.all([startMosquitto(lab.site, dir), startRedis(), startSsh()])
@@ -26,11 +25,6 @@ beforeAll(async () => {
     gatewayNetworks: [{ interface: 'eth1', subnet: '192.168.7.0/24' }],
   })
   await agentOn(lab.site, installation).connect(node.token)
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 /** On a host behind the gateway. */

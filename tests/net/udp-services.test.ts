@@ -5,24 +5,26 @@ import type { TcpService } from '@postern/contract/services'
 import { UDP_FLOWS } from '@postern/render/nftables/budget'
 import { agentOn } from '@postern/testkit/agent'
 import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
-import { addNamespace, connect, type Namespace } from '@postern/testkit/lab/namespace'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { addNamespace, connect } from '@postern/testkit/lab/namespace'
+import { startLab } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const VISITOR = fileURLToPath(new URL('../../apps/edge/test/udp-visitor.ts', import.meta.url))
 
-let lab: Lab
 let installation: Installation
 let node: CreatedNode
 let service: TcpService
 /** A host in another network of the server, of which nothing is published. */
-let beside: Namespace
 const BESIDE = '172.30.0.9'
 
+const lab = shared(startLab)
+const beside = shared(
+  () => addNamespace(`${lab.id}-bes`),
+  (it) => it.remove(),
+)
 beforeAll(async () => {
-  lab = await startLab()
-  beside = await addNamespace(`${lab.id}-bes`)
   await connect(lab.server, 'eth9', beside, 'eth0')
   await lab.server.must('ip', 'addr', 'add', '172.30.0.1/24', 'dev', 'eth9')
   await beside.must('ip', 'addr', 'add', `${BESIDE}/24`, 'dev', 'eth0')
@@ -45,8 +47,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await installation?.close()
-  await beside?.remove()
-  await lab?.close()
 })
 
 /** dnsmasq on a host behind the gateway, with a text of 1,600 bytes. */

@@ -6,12 +6,13 @@ import { overlaps, parseCidr } from '@postern/net/cidr'
 import { tableOf } from '@postern/render/nftables/plan'
 import { baseEnvironment } from '@postern/testkit/exec'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
 import { makeKeys, makePeer, makeRoute, makeState } from '../test/factories.ts'
-import { type Lab, startLab } from '../test/lab.ts'
+import { startLab } from '../test/lab.ts'
 import { pathsIn } from '../test/start-edge.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
@@ -22,14 +23,13 @@ const ROUTER = '172.31.1.1'
 const OFFICE = '10.20.0.0/16'
 const OWN = [...LAN, ROUTER, OFFICE].map(parseCidr)
 
-let lab: Lab
 let server: FakeServer
 let edge: ChildProcess
 let good: DesiredState
 let stderr = ''
 
+const lab = shared(startLab)
 beforeAll(async () => {
-  lab = await startLab()
   await lab.must('ip', 'link', 'add', 'lan0', 'type', 'veth', 'peer', 'name', 'lan1')
   // No addresses of the kernel's own, which come a while later.
   for (const end of ['lan0', 'lan1']) await lab.must('ip', 'link', 'set', end, 'addrgenmode', 'none', 'up')
@@ -47,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   edge?.kill('SIGKILL')
   await server?.close()
-  await lab?.close()
 })
 
 function startMain(): void {

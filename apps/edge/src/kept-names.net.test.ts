@@ -1,9 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeState } from '../test/factories.ts'
-import { type Lab, startLab } from '../test/lab.ts'
+import { startLab } from '../test/lab.ts'
 import { pathsIn, startEdge, type TestEdge } from '../test/start-edge.ts'
 import type { Lookups } from './names.ts'
 
@@ -16,18 +17,16 @@ const silent: Lookups = {
   at: () => new Promise(() => undefined),
 }
 
-let lab: Lab
 let server: FakeServer
 let running: TestEdge | undefined
+const lab = fresh(startLab)
 beforeEach(async () => {
-  lab = await startLab()
   const routed = makeState({ peers: [peer], routes: [route, makeRoute(2, { node })] })
   server = await startFakeServer(pathsIn(lab), routed)
 })
 afterEach(async () => {
   await running?.edge.close()
   await server.close()
-  await lab.close()
 })
 
 const start = async (lookups: Lookups) => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   Peer,
@@ -13,6 +12,7 @@ import type {
 import { findIp } from '@postern/net/ip'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'
+import { tempDir } from '@postern/testkit/temp-dir'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import {
@@ -107,7 +107,7 @@ type World = typeof world extends fc.Arbitrary<infer T> ? T : never
 test('after any sequence of states the kept result equals the one that is made from nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(world, { minLength: 1, maxLength: 6 }), async (worlds) => {
-      const dir = mkdtempSync(join(tmpdir(), 'ptk-'))
+      const dir = tempDir()
       dirs.push(dir)
       const file = join(dir, 'state.json')
       const [lastGood, chain] = [createLastGood(file), createChain()]
@@ -143,7 +143,7 @@ test('after any sequence of states the kept result equals the one that is made f
 }, 120_000)
 
 test('rows of a section that did not change are not read again, up to the state on disk', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptk-'))
+  const dir = tempDir()
   dirs.push(dir)
   const [lastGood, chain] = [createLastGood(join(dir, 'state.json')), createChain()]
   const routes = Array.from({ length: 1000 }, (_, index) => makeRoute(index + 1))

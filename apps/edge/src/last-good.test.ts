@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { Route } from '@postern/contract/desired-state'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { holdState, makeCertificate, makePortRoute, makeRoute, makeState } from '../test/factories.ts'
 import type { HeldState } from './held-state.ts'
 import { createLastGood } from './last-good.ts'
@@ -10,10 +9,9 @@ import { createLastGood } from './last-good.ts'
 let dir: string
 let file: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pte-'))
+  dir = tempDir()
   file = `${dir}/state.json`
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const find = () => createLastGood(file).find()
 const text = () => readFileSync(file, 'utf8')

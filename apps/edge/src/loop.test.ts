@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EdgeReport, PartState } from '@postern/contract/edge'
 import { parseSettings } from '@postern/contract/settings'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answerOf, makeState } from '../test/factories.ts'
@@ -18,12 +17,11 @@ let dir: string
 let loop: Loop
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
-  dir = mkdtempSync(join(tmpdir(), 'pte-'))
+  dir = tempDir()
 })
 afterEach(async () => {
   await loop.close()
   vi.useRealTimers()
-  rmSync(dir, { recursive: true })
 })
 
 test('no timer is between a hint and the report that it is applied, also after a burst', async () => {

@@ -7,24 +7,24 @@ import { haproxyPaths } from '@postern/render/haproxy/options'
 import { baseEnvironment } from '@postern/testkit/exec'
 import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
 import { readProcessFile } from '@postern/testkit/process-file'
+import { fresh } from '@postern/testkit/shared'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRealCertificate } from '../test/certificate.ts'
 import { makePeer, makeRoute, makeState } from '../test/factories.ts'
-import { type Lab, startLab } from '../test/lab.ts'
+import { startLab } from '../test/lab.ts'
 import { pathsIn } from '../test/start-edge.ts'
 import { makeUdpRoute } from '../test/udp-lab.ts'
 import { openHaproxySocket } from './drivers/haproxy/runtime/socket.ts'
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname
 const DIE_AT = new URL('../test/die-at.ts', import.meta.url).href
-let lab: Lab
 let server: FakeServer
 const children: ChildProcess[] = []
 
+const lab = fresh(startLab)
 beforeEach(async () => {
-  lab = await startLab()
   const certificates = [await makeRealCertificate(0, ['edge.example.com'])]
   const state = makeState({ peers: [makePeer(1)], routes: [makeRoute(1)], certificates })
   server = await startFakeServer(pathsIn(lab), state)
@@ -32,7 +32,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
   await server.close()
-  await lab.close()
 })
 
 interface Program {

@@ -1,17 +1,8 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -28,7 +19,7 @@ let heard = ''
 let said = ''
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'pte-'))
+  dir = tempDir()
   paths = installationPaths(dir)
   mkdirSync(paths.runDir, { mode: 0o750 })
   writeFileSync(paths.edgeToken, TOKEN)
@@ -55,7 +46,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await link.close()
   listener.close()
-  rmSync(dir, { recursive: true })
 })
 
 test('the socket of the server, or of root, is shown the token', async () => {

@@ -2,22 +2,22 @@ import type { Peer, Route } from '@postern/contract/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { inSections } from '@postern/render/resolved-route'
-import { type NameServer, startNameServer } from '@postern/testkit/name-server'
+import { startNameServer } from '@postern/testkit/name-server'
+import { fresh } from '@postern/testkit/shared'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeSettings } from '../test/factories.ts'
 import { rowsOf } from './held-state.ts'
 import { createLookups, createNames, type Names } from './names.ts'
 import { createTargetFinder, type TargetFinder } from './targets.ts'
 
-let dns: NameServer
 let names: Names
 let targets: TargetFinder<Route>
 let now = 0
 let changes = 0
 let system: (name: string) => Promise<string[]>
 
+const dns = fresh(startNameServer)
 beforeEach(async () => {
-  dns = await startNameServer()
   now = 0
   changes = 0
   system = async () => ['203.0.113.80']
@@ -31,7 +31,6 @@ beforeEach(async () => {
 })
 afterEach(() => {
   names.close()
-  dns.close()
 })
 
 const ip = (text: string): Ip => findIp(text) ?? { family: 4, value: 0n }

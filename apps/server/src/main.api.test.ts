@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { finished } from 'node:stream/promises'
 import { findFreePort } from '@postern/testkit/port'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -21,12 +21,11 @@ let dataDir: string
 const running: ChildProcess[] = []
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'pt-main-'))
+  dataDir = tempDir()
   mkdirSync(join(dataDir, 'run'))
 })
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL')
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 interface Program {

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { fastify } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { watchSocket } from './socket-watch.ts'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-watch-'))
+  dir = tempDir()
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
 })
-afterEach(() => {
-  vi.useRealTimers()
-  rmSync(dir, { recursive: true })
-})
+afterEach(() => vi.useRealTimers())
 
 test('a socket that is removed again before it has its mode is lost, and no crash', async () => {
   const app = fastify()

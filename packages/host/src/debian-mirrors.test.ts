@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { findDebianMirrors } from './debian-mirrors.mjs'
 
-const dir = mkdtempSync(join(tmpdir(), 'debian-mirrors-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 test('both forms of sources are read, and other archives are not Debian’s', () => {
   expect(findDebianMirrors(dir)).toBeUndefined()

@@ -1,11 +1,10 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { createExec } from './exec.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'pte-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 /** As on a machine that systemd runs: its directory is there, and what `systemd-run` is asked for is written down. */
 test('where systemd runs, a program that outlives the edge gets a scope outside of its unit', async () => {

@@ -1,15 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { createExec, must } from './exec.ts'
 
 const exec = createExec()
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pte-'))
+  dir = tempDir()
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 test('gives input, takes both streams and the exit code, and never asks a shell', async () => {
   expect(await exec.run('cat', ['-'], { input: '$(id) > x', timeoutMs: 60_000 })).toEqual({

@@ -1,14 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { writeAtomic } from './files.ts'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pte-'))
+  dir = tempDir()
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 test('replaces a file as a whole, with its mode, also after a crash left a part behind', async () => {
   const path = `${dir}/keys`

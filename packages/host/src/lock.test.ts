@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { afterEach, expect, test } from 'vitest'
 import { findHolder, parseMark, parseStartTime, releaseLock, takeLock } from './lock.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'lock-'))
+const dir = tempDir()
 const file = join(dir, 'starter.pid')
 afterEach(() => rmSync(file, { force: true }))
-afterAll(() => rmSync(dir, { recursive: true }))
 
 test('the first takes the lock, the second learns who has it', () => {
   expect(takeLock(file)).toBeUndefined()

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { askSocket, holdSocket, isAnswered } from './socket.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'socket-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 test('one holds a path, the second does not, and after the first it is free again', async () => {
   const path = join(dir, 'held.sock')

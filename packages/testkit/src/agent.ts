@@ -21,7 +21,10 @@ export function agentOn(
 ): Agent {
   const dir = `${installation.dataDir}/agent-${host.name}`
   const device = `pa${installation.interface.slice(-9)}${agents++}`
-  const environment = [`POSTERN_AGENT_DIR=${dir}`, `PATH=${process.env.PATH}`]
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const environment = [`POSTERN_AGENT_DIR=${dir}`, `PATH=${PATH}`]
+  // Compiled already: an agent starts for each command.
+  if (NODE_COMPILE_CACHE) environment.push(`NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE}`)
   const command = (...args: string[]) => ['env', '-i', ...environment, process.execPath, MAIN, ...args]
   return {
     run: (...args) => host.run(...command(...args)),

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { start } from './exec.ts'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-exec-'))
+  dir = tempDir()
 })
-afterEach(() => rmSync(dir, { recursive: true }))
 
 test('all that a program said is there once it has ended', async () => {
   const program = start(['sh', '-c', 'echo one; echo two >&2'], { logFile: join(dir, 'log') })

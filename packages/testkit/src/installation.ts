@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { prepareDataDir } from '../../../scripts/lib/data-dir.ts'
 import { RUN_WITH } from '../../../scripts/lib/environment.ts'
 import { nodeArgv } from '../../../scripts/lib/programs.ts'
-import { ensureUsers } from '../../../scripts/lib/users.ts'
+import { ensureUsers, type Identity } from '../../../scripts/lib/users.ts'
 import { type Api, isHealthy, signIn } from './api.ts'
 import type { Running } from './exec.ts'
 import type { Host, Lab } from './lab/network.ts'
@@ -50,9 +50,12 @@ export async function startInstallation(
     POSTERN_ADMIN_PASSWORD: PASSWORD,
     ...settings,
   }
-  await prepareDataDir(dataDir, await ensureUsers())
+  const users = await ensureUsers()
+  await prepareDataDir(dataDir, users)
+  const caches = { server: ownCache(users.server), edge: {} }
   const paths = installationPaths(dataDir)
-  const start = (name: 'server' | 'edge') => startProgram(lab.server, name, env, runAs)
+  const start = (name: 'server' | 'edge') =>
+    startProgram(lab.server, name, { ...env, ...caches[name] }, runAs)
   const programs = { server: start('server'), edge: start('edge') }
   const api = await whenStarted(programs.server, 'the server', () =>
     signIn(paths.serverSocket, 'admin', PASSWORD),
@@ -86,6 +89,15 @@ export async function startInstallation(
 export async function isApplied(api: Api): Promise<boolean> {
   const [edge] = await api.listEdges()
   return edge?.connected === true && edge.applied === edge.wanted && edge.wanted > 0
+}
+
+/** Where a user keeps compiled code, who may not write where the tests keep theirs. */
+function ownCache({ uid, gid }: Identity): Record<string, string> {
+  if (!process.env.NODE_COMPILE_CACHE) return {}
+  const dir = `${process.env.NODE_COMPILE_CACHE}-${uid}`
+  mkdirSync(dir, { recursive: true })
+  chownSync(dir, uid, gid)
+  return { NODE_COMPILE_CACHE: dir }
 }
 
 /** The program as the product starts it: the server as its own user, the edge as root. */

@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
+import type { Domain } from '@postern/contract/domains'
 import { installationPaths } from '@postern/contract/installation'
+import type { CreatedNode, NodeFormInput } from '@postern/contract/nodes'
 import { parseSettings } from '@postern/contract/settings'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../../apps/server/src/app.ts'
@@ -25,6 +27,8 @@ export interface TestServerOptions {
   world?: Partial<World>
   /** Behaves as behind HAProxy: forwarded headers are believed. */
   trustForwarded?: boolean
+  /** Where its clock stands until a test moves it; without this it goes like the machine's. */
+  now?: number
   /** Keeps the data directory of an earlier server, to start again from it. */
   dataDir?: string
   rootDir?: string
@@ -34,27 +38,39 @@ export interface TestServerOptions {
 
 /** A real server over a real database in a directory of its own. */
 export interface TestServer {
-  context: Context
-  app: FastifyInstance
+  /** Of the server that runs now: another one after a restart, like its `app`. */
+  readonly context: Context
+  readonly app: FastifyInstance
   dataDir: string
+  /** What its clock says; setting it stops the clock there. */
+  now: number
   /** All that was logged, as the lines of JSON that a file would hold. */
   logged(): string
   /** A request without a credential. What is answered is held against the contract. */
   call(options: InjectOptions): Promise<LightMyRequestResponse>
+  /** Speaks with a token of any kind, also with one that is good for nothing. */
+  as(token: string): Client
   signIn(): Promise<Client>
-  /** Opens a real port of 127.0.0.1. @returns `http://127.0.0.1:<port>` */
+  /** Opens a real port of 127.0.0.1. @returns its `origin` */
   listen(): Promise<string>
+  /** `http://127.0.0.1:<port>`, once it listens. */
+  readonly origin: string
   /** Also opens the socket, for an edge. */
   listenOnSocket(): Promise<void>
+  /** Ends it and starts it from the same data, with `other` options if need be and after what happens meanwhile. */
+  restart(other?: TestServerOptions, meanwhile?: () => unknown): Promise<void>
   /** Ends it; the data directory goes too, unless it shall be used again. */
   close(options?: { keepData?: boolean }): Promise<void>
 }
 
-/** A console user who is signed in. */
+/** Requests with one token, such as a signed-in user's. The named ones throw unless they succeed. */
 export interface Client {
   token: string
+  createNode(form: NodeFormInput): Promise<CreatedNode>
+  createDomain(form: object): Promise<Domain>
   get(url: string): Promise<LightMyRequestResponse>
   post(url: string, body?: unknown): Promise<LightMyRequestResponse>
+  put(url: string, body?: unknown): Promise<LightMyRequestResponse>
   patch(url: string, body?: unknown): Promise<LightMyRequestResponse>
   delete(url: string): Promise<LightMyRequestResponse>
 }
@@ -80,6 +96,53 @@ const TEST_WORLD: World = {
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'pt-server-'))
   const lines: string[] = []
+  let { now } = options
+  const clock = () => now ?? Date.now()
+  const begin = (wanted: TestServerOptions) =>
+    run(dataDir, { ...wanted, world: { clock, ...wanted.world } }, lines)
+  let running = await begin(options)
+  const call = async (request: InjectOptions) => {
+    const answer = await running.app.inject(request)
+    if (!options.isMeasured) holdAgainstContract(request, answer)
+    return answer
+  }
+  return {
+    get context() {
+      return running.context
+    },
+    get app() {
+      return running.app
+    },
+    get now() {
+      return clock()
+    },
+    set now(time) {
+      now = time
+    },
+    dataDir,
+    logged: () => lines.join(''),
+    call,
+    as: (token) => speakAs(call, token),
+    signIn: async () => speakAs(call, await signIn(call)),
+    get origin() {
+      // A TCP listener has this kind of address.
+      return `http://127.0.0.1:${(running.app.server.address() as AddressInfo).port}`
+    },
+    listen: () => running.app.listen({ host: '127.0.0.1', port: 0 }),
+    listenOnSocket: () => running.listenOnSocket(),
+    async restart(other, meanwhile) {
+      await running.close()
+      await meanwhile?.()
+      running = await begin({ ...options, ...other })
+    },
+    async close({ keepData = false } = {}) {
+      await running.close()
+      if (!keepData) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function run(dataDir: string, options: TestServerOptions, lines: string[]) {
   const destination = new Writable({
     write(chunk, _encoding, done) {
       lines.push(String(chunk))
@@ -94,34 +157,24 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   await startRenewal(context)
   if (options.settings?.POSTERN_ACME_DIRECTORY) await startOrders(context)
   const app = await buildApp(context, { trustForwarded: options.trustForwarded ?? false })
-  const sockets: FastifyInstance[] = []
-  const call = async (request: InjectOptions) => {
-    const answer = await app.inject(request)
-    if (!options.isMeasured) holdAgainstContract(request, answer)
-    return answer
+  const open = [app]
+  let ending: Promise<void> | undefined
+  const end = async () => {
+    await Promise.all(open.map((each) => each.close()))
+    await context.dispose()
   }
   return {
     context,
     app,
-    dataDir,
-    logged: () => lines.join(''),
-    call,
-    signIn: () => signIn(call),
-    async listen() {
-      await app.listen({ host: '127.0.0.1', port: 0 })
-      // A TCP listener has this kind of address.
-      return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-    },
     async listenOnSocket() {
       mkdirSync(context.config.paths.runDir, { recursive: true })
       const behindProxy = await buildApp(context, { trustForwarded: true })
-      sockets.push(behindProxy)
+      open.push(behindProxy)
       await behindProxy.listen({ path: context.config.paths.serverSocket })
     },
-    async close({ keepData = false } = {}) {
-      await Promise.all([app, ...sockets].map((open) => open.close()))
-      await context.dispose()
-      if (!keepData) rmSync(dataDir, { recursive: true, force: true })
+    async close() {
+      ending ??= end()
+      await ending
     },
   }
 }
@@ -149,17 +202,28 @@ function testConfig(dataDir: string, { settings, rootDir }: TestServerOptions) {
   }
 }
 
-async function signIn(call: TestServer['call']): Promise<Client> {
+async function signIn(call: TestServer['call']): Promise<string> {
   const login = await call({ method: 'POST', url: '/api/auth/login', payload: TEST_ADMIN })
-  const { token } = login.json<{ token: string }>()
+  return login.json<{ token: string }>().token
+}
+
+function speakAs(call: TestServer['call'], token: string): Client {
   const headers = { authorization: `Bearer ${token}` }
   // What a test sends is its own business: the server parses it.
-  const send = (method: 'POST' | 'PATCH', url: string, body: unknown = {}) =>
+  const send = (method: 'POST' | 'PUT' | 'PATCH', url: string, body: unknown = {}) =>
     call({ method, url, headers, payload: body as InjectOptions['payload'] })
+  const create = async (url: string, form: object) => {
+    const answer = await send('POST', url, form)
+    if (answer.statusCode === 201) return answer.json()
+    throw new Error(`${url} answered ${answer.statusCode}: ${answer.body}`)
+  }
   return {
     token,
+    createNode: (form) => create('/api/nodes', form),
+    createDomain: (form) => create('/api/domains', form),
     get: (url) => call({ method: 'GET', url, headers }),
     post: (url, body) => send('POST', url, body),
+    put: (url, body) => send('PUT', url, body),
     patch: (url, body) => send('PATCH', url, body),
     delete: (url) => call({ method: 'DELETE', url, headers }),
   }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from 'vitest'
 
 type Start<T> = () => T | Promise<T>
 type End<T> = (started: T) => unknown
@@ -12,6 +12,13 @@ export function shared<T extends object>(start: Start<T>, end: End<T> = close): 
 /** Starts something before each of the tests around, and ends it after that test. */
 export function fresh<T extends object>(start: Start<T>, end: End<T> = close): T {
   return standIn(start, end, beforeEach, afterEach)
+}
+
+/** Starts something in a test, and ends it after that test. */
+export async function duringTest<T extends object>(start: Start<T>, end: End<T> = close): Promise<T> {
+  const started = await start()
+  onTestFinished(async () => void (await end(started)))
+  return started
 }
 
 /** What is used in place of the thing, which a file can name before it is there. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { request } from 'node:https'
 import { Readable } from 'node:stream'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw } from '@postern/testkit/wire'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../apps/edge/test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../apps/edge/test/upstream.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { makeHaproxyLab, makeLabRoute } from '../../../apps/edge/test/haproxy-lab.ts'
+import { startUpstream } from '../../../apps/edge/test/upstream.ts'
 
 const MIB = 1024 * 1024
 /** 4 GiB in the long run, which is beyond 32 bits. */
@@ -12,10 +13,8 @@ const SIZE = (process.env.POSTERN_ATTACK_SECONDS ? 4096 : 64) * MIB
 const HOST = 'files.example.com'
 const MINUTES = 60_000
 
-let lab: HaproxyLab
-let files: Upstream
-beforeAll(async () => {
-  files = await startUpstream({
+const files = shared(() =>
+  startUpstream({
     async answer(incoming, response) {
       if (incoming.url === '/broken') {
         response.write('a part')
@@ -23,13 +22,11 @@ beforeAll(async () => {
       } else if (incoming.method === 'PUT') response.end(await hashOf(incoming))
       else bytes().pipe(response)
     },
-  })
-  lab = await makeHaproxyLab()
+  }),
+)
+const lab = shared(makeHaproxyLab)
+beforeAll(async () => {
   expect(await lab.apply([makeLabRoute(2, files.port, { domain: HOST })])).toEqual([])
-})
-afterAll(async () => {
-  await lab.close()
-  await files.close()
 })
 
 /** Blocks that all differ, so that a lost or doubled one is seen. */

@@ -1,17 +1,20 @@
 import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { must, run } from '@postern/testkit/exec'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, isReachable, type Lab } from './lab.ts'
+import { createLab, isReachable } from './lab.ts'
 
 /** The one file that people install, run by the Node of the system, which is older than ours. */
-let lab: Lab
 let bundle = ''
 const systemNode =
   process.env.POSTERN_TEST_NODE ?? (existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
 beforeAll(async () => {
-  lab = await createLab()
   const build = fileURLToPath(new URL('../../../apps/agent/build.ts', import.meta.url))
   // Away from our node_modules, and where any user may read it.
   bundle = `${lab.directory}/postern`
@@ -20,7 +23,6 @@ beforeAll(async () => {
   chmodSync(bundle, 0o755)
   chmodSync(lab.directory, 0o755)
 })
-afterAll(() => lab.dispose())
 
 test('it is a program of its own, whatever its name', async () => {
   const manifest = new URL('../../../apps/agent/package.json', import.meta.url)

@@ -1,15 +1,17 @@
 import { readFileSync, statSync } from 'node:fs'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, isReachable, type Lab } from './lab.ts'
+import { createLab, isReachable } from './lab.ts'
 
-let lab: Lab
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
 beforeAll(async () => {
-  lab = await createLab()
   await lab.change({ config: { targets: { tcp: [22], udp: [] } } })
 })
-afterAll(() => lab.dispose())
 
 /** The status, once it ends with that exit code. */
 const statusWith = (code: number) =>

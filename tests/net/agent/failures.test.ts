@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { shared } from '@postern/testkit/shared'
+import { afterEach, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, type Lab } from './lab.ts'
+import { createLab } from './lab.ts'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await createLab()
-})
-afterAll(() => lab.dispose())
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
 afterEach(async () => {
   await lab.agent(['disconnect', '--forget'])
 })

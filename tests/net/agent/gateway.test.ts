@@ -1,16 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { addNamespace, connect, type Namespace } from '@postern/testkit/lab/namespace'
+import { addNamespace, connect } from '@postern/testkit/lab/namespace'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, isReachable, type Lab, resolve, startNameServer } from './lab.ts'
+import { createLab, isReachable, resolve, startNameServer } from './lab.ts'
 
 /** A host at 192.168.77.10 that knows nothing of the tunnel: what reaches it and is answered was masqueraded. */
-let lab: Lab
-let host: Namespace
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
+const host = shared(
+  () => addNamespace(`${lab.id}-host`),
+  (it) => it.remove(),
+)
 beforeAll(async () => {
-  lab = await createLab()
-  host = await addNamespace(`${lab.id}-host`)
   await connect(lab.node, 'lan0', host, 'lan0')
   for (const network of ['192.168.77', '192.168.88']) {
     await lab.node.must('ip', 'addr', 'add', `${network}.1/24`, 'dev', 'lan0')
@@ -25,10 +30,6 @@ beforeAll(async () => {
   await lab.node.must('sysctl', '-qw', 'net.ipv4.ip_forward=0')
   await lab.change({ config: { gateway: [{ interface: 'lan0', subnet: '192.168.77.0/24' }] } })
   await lab.connect('--token', TOKEN, '--fingerprint', lab.authority.fingerprint)
-})
-afterAll(async () => {
-  await lab.dispose()
-  await host.remove()
 })
 
 test('the edge reaches a host behind the gateway, which sees the gateway', async () => {

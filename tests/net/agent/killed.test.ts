@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, type Lab } from './lab.ts'
+import { createLab } from './lab.ts'
 
 const DIE_AT = new URL('../../../apps/edge/test/die-at.ts', import.meta.url).href
 
-let lab: Lab
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
 beforeAll(async () => {
-  lab = await createLab()
   await lab.change({ config: { targets: { tcp: [22], udp: [53] } } })
 })
-afterAll(() => lab?.dispose())
 
 /** The command judges; what the daemon wrote spares a start of it while there is nothing to judge. */
 const isOnline = async () => {

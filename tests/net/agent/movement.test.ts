@@ -1,19 +1,21 @@
 import { writeFileSync } from 'node:fs'
+import { shared } from '@postern/testkit/shared'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, isReachable, type Lab } from './lab.ts'
+import { createLab, isReachable } from './lab.ts'
 
-let lab: Lab
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
 beforeAll(async () => {
-  lab = await createLab()
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, endpoint: 'edge.example:51820' } } })
   const args = ['--url', 'https://edge.example', '--token', TOKEN, '--fingerprint', lab.authority.fingerprint]
   await lab.connect(...args)
 })
-afterAll(() => lab.dispose())
 
 const rules = (family: string) => lab.node.must('ip', family, 'rule', 'show')
 

@@ -1,16 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { addNamespace, connect, type Namespace } from '@postern/testkit/lab/namespace'
+import { addNamespace, connect } from '@postern/testkit/lab/namespace'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
-import { createLab, isReachable, type Lab } from './lab.ts'
+import { createLab, isReachable } from './lab.ts'
 
 /** A server that somebody has taken over, and a node that was connected as a plain one. */
-let lab: Lab
-let host: Namespace
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
+const host = shared(
+  () => addNamespace(`${lab.id}-host`),
+  (it) => it.remove(),
+)
 beforeAll(async () => {
-  lab = await createLab()
-  host = await addNamespace(`${lab.id}-host`)
   await connect(lab.node, 'lan0', host, 'lan0')
   for (const network of ['192.168.77', '169.254.169']) {
     await lab.node.must('ip', 'addr', 'add', `${network}.1/24`, 'dev', 'lan0')
@@ -18,10 +23,6 @@ beforeAll(async () => {
   }
   await lab.edge.must('ip', 'route', 'add', '169.254.169.0/24', 'dev', lab.links.edge)
   await lab.edge.must('ip', 'addr', 'add', '198.51.100.1/32', 'dev', 'lo')
-})
-afterAll(async () => {
-  await lab.dispose()
-  await host.remove()
 })
 
 const HOSTILE = ['169.254.169.0/24', '192.168.77.0/24'].map((subnet) => ({ interface: 'lan0', subnet }))

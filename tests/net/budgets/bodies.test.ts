@@ -1,25 +1,10 @@
-import {
-  APP,
-  type BudgetLab,
-  CLOSED,
-  IPV4,
-  NETWORK,
-  SLOW,
-  startBudgetLab,
-} from '@postern/testkit/lab/budgets'
+import { APP, CLOSED, IPV4, NETWORK, SLOW, startBudgetLab } from '@postern/testkit/lab/budgets'
 import type { Http2Crowd } from '@postern/testkit/programs/http2-crowd'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
-let budgets: BudgetLab
-
-beforeAll(async () => {
-  budgets = await startBudgetLab()
-})
-
-afterAll(async () => {
-  await budgets?.close()
-})
+const budgets = shared(startBudgetLab)
 
 const body = { length: 100_000, first: 'x' }
 const post = { method: 'POST', connections: 6, streams: 100 } as const

@@ -1,17 +1,10 @@
-import { type BudgetLab, IPV4, NETWORK, startBudgetLab } from '@postern/testkit/lab/budgets'
+import { IPV4, NETWORK, startBudgetLab } from '@postern/testkit/lab/budgets'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
-let budgets: BudgetLab
-
-beforeAll(async () => {
-  budgets = await startBudgetLab()
-})
-
-afterAll(async () => {
-  await budgets?.close()
-})
+const budgets = shared(startBudgetLab)
 
 describe.each([
   ['one IPv4 address', IPV4],

@@ -1,27 +1,20 @@
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
 import { publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { openSocket, visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 
 const CHANGES = 200
 const [FIRST_PORT, LAST_PORT] = [8081, 8082]
 
-let lab: Lab
-let installation: Installation
-
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   const dir = `${installation.dataDir}/upstreams`
   await Promise.all([startEcho(lab.server, dir, FIRST_PORT), startEcho(lab.server, dir, LAST_PORT)])
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 it('applies the last of 200 changes; an open WebSocket of another service sees nothing of it', async () => {

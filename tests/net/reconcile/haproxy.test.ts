@@ -1,30 +1,24 @@
 import type { HttpService } from '@postern/contract/services'
 import { haproxyCommand, haproxyPids } from '@postern/testkit/haproxy'
-import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { isApplied, startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 
 const ECHO_PORT = 8081
 
-let lab: Lab
-let installation: Installation
 let services: HttpService[]
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
   services = await publishLocal(installation, 'svc', 100, ECHO_PORT)
   await untilAllAnswer(lab, services)
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 it('brings a killed HAProxy back within 10 s, with all of 100 services', async () => {

@@ -1,26 +1,19 @@
 import type { HttpService } from '@postern/contract/services'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Lab, SNEAKY_NAME, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { SNEAKY_NAME, startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
 import { LOCAL_NODE, publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 
 const ECHO_PORT = 8081
 
-let lab: Lab
-let installation: Installation
-
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 it('carries ten services beside one that cannot be applied, and says why on that one', async () => {

@@ -1,32 +1,26 @@
 import { renameSync } from 'node:fs'
 import type { HttpService } from '@postern/contract/services'
 import { haproxyPids } from '@postern/testkit/haproxy'
-import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
-import { type Lab, startLab } from '@postern/testkit/lab/network'
+import { isApplied, startInstallation } from '@postern/testkit/installation'
+import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
 import { publishLocal, untilAllAnswer } from '@postern/testkit/services'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 
 const ECHO_PORT = 8081
 /** From before the edge has heard of a change to well after it has applied it, in ms. */
 const KILL_AFTER = [0, 5, 12, 20, 40, 80]
 
-let lab: Lab
-let installation: Installation
 let services: HttpService[]
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
   services = await publishLocal(installation, 'svc', 5, ECHO_PORT)
   await untilAllAnswer(lab, services)
-})
-
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 it('ends in the same place wherever in an apply the edge is killed', async () => {

@@ -2,19 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { agentOn } from '@postern/testkit/agent'
 import { getHolder } from '@postern/testkit/holder'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { type Host, startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 /**
  * A gateway for 192.168.7.0/24 and fd77::/64 whose host has fallen into hostile hands: it holds addresses of its
  * own subnets and sends from them, to reach a service that lets only that subnet in.
  */
-let lab: Lab
-let installation: Installation
 let gateway: CreatedNode
 let edge6: string
 let own6: string
@@ -24,9 +23,9 @@ const INSIDE = '192.168.7.66'
 const INSIDE6 = 'fd77::66'
 const STRANGER = '198.51.100.7'
 
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
   const { api } = installation
   await startEcho(lab.lan, `${installation.dataDir}/upstreams`, 8080)
   gateway = await api.createNode({
@@ -48,10 +47,6 @@ beforeAll(async () => {
   own6 = new RegExp(`inet6 (${edge6.replace(/1$/, '')}\\S+)/`).exec(mine)?.[1] ?? ''
   for (const address of [INSIDE, INSIDE6, STRANGER, '10.64.0.99'])
     await lab.site.must('ip', 'addr', 'add', address, 'dev', 'lo')
-})
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
 })
 
 /** @returns the status of the answer; 0 when none came */

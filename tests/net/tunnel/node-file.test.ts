@@ -1,21 +1,24 @@
 import { writeFileSync } from 'node:fs'
 import { must } from '@postern/testkit/exec'
 import { addNamespace, connect, type Namespace } from '@postern/testkit/lab/namespace'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { renderNodeFile } from '../../../apps/server/src/core/nodes/file.ts'
-import { createLab, isReachable, type Lab } from '../agent/lab.ts'
+import { createLab, isReachable } from '../agent/lab.ts'
 
 /**
  * The downloaded file of a gateway for 192.168.77.0/24, brought up by wg-quick. `host` has an address in that network
  * and one in a network that the gateway does not name, and answers to the edge whoever asks.
  */
-let lab: Lab
 let host: Namespace
 let name: string
 
+const lab = shared(
+  () => createLab(),
+  (it) => it.dispose(),
+)
 beforeAll(async () => {
-  lab = await createLab()
   name = lab.links.agent
   host = await addNamespace(`${lab.id}-host`)
   await connect(lab.node, 'lan0', host, 'lan0')
@@ -28,7 +31,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await wgQuick('down')
-  await lab.dispose()
   await host.remove()
 })
 

@@ -1,20 +1,13 @@
 import { writeFileSync } from 'node:fs'
-import { type Installation, startInstallation } from '@postern/testkit/installation'
-import { type Host, type Lab, startLab } from '@postern/testkit/lab/network'
+import { startInstallation } from '@postern/testkit/installation'
+import { type Host, startLab } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 /** The file of one node, brought up on two hosts. */
-let lab: Lab
-let installation: Installation
-beforeAll(async () => {
-  lab = await startLab()
-  installation = await startInstallation(lab)
-})
-afterAll(async () => {
-  await installation?.close()
-  await lab?.close()
-})
+const lab = shared(startLab)
+const installation = shared(() => startInstallation(lab))
 
 async function bringUp(host: Host, name: string, text: string): Promise<void> {
   const file = `${installation.dataDir}/${name}.conf`

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createExec } from '@postern/host/exec'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, expect, test } from 'vitest'
 import { readEnvironment } from '../config.ts'
 import { EXIT_CODES } from '../errors.ts'
@@ -10,7 +10,7 @@ import type { Context } from './command.ts'
 import { renderUnit } from './service.ts'
 import { formatSize } from './status.ts'
 
-const directory = mkdtempSync(`${tmpdir()}/postern-agent-`)
+const directory = tempDir()
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 const exec = createExec()
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { createExec } from '@postern/host/exec'
 import { type FakeAgentServer, serveAgents } from '@postern/testkit/fake-agent-server'
 import { findFreePort } from '@postern/testkit/port'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { agentPaths, readEnvironment } from '../config.ts'
@@ -23,7 +23,7 @@ let logged: string[]
 let stop: AbortController
 
 beforeEach(async () => {
-  directory = mkdtempSync(`${tmpdir()}/postern-enrol-`)
+  directory = tempDir()
   port = await findFreePort()
   calls = []
   logged = []
@@ -35,7 +35,6 @@ beforeEach(async () => {
 afterEach(() => {
   stop.abort()
   server.close()
-  rmSync(directory, { recursive: true, force: true })
 })
 
 const listen = () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))

@@ -1,21 +1,21 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { type FakeAgentServer, type FakeNode, serveAgents } from '@postern/testkit/fake-agent-server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fresh } from '@postern/testkit/shared'
+import { beforeEach, expect, test } from 'vitest'
 import type { Offer } from '../discovery/offer.ts'
 import { config } from '../wanted.fixture.ts'
 import { createServerClient, type ServerClient } from './server-client.ts'
 
 const GRAFANA: Offer = { key: 'g/http', type: 'http', name: 'g', domain: 'g.example', backendPort: 80 }
 
-let http: Server
 let fake: FakeAgentServer
 let node: FakeNode
 let client: ServerClient
 
+const http = fresh(createServer)
 beforeEach(async () => {
-  http = createServer()
   fake = serveAgents(http)
   node = { token: 'ptn_x', config, isRevoked: false, mayPublish: true }
   fake.node = node
@@ -25,7 +25,6 @@ beforeEach(async () => {
   const url = new URL(`http://127.0.0.1:${port}`)
   client = createServerClient({ url, token: 'ptn_x', trust: createSecureContext() })
 })
-afterEach(() => http.close())
 
 test('the set of a source is sent as a whole, and what became of each comes back in words', async () => {
   const answer = await client.publish('docker', [GRAFANA, { ...GRAFANA, key: 'r', name: 'refused' }])

@@ -1,15 +1,15 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
-import { tmpdir } from 'node:os'
 import { createExec } from '@postern/host/exec'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { followRoots } from './roots.ts'
 import { createServerClient } from './server-client.ts'
 import { openServerSocket } from './server-socket.ts'
 import { createTrust, fetchAuthority, findNewerRoots } from './trust.ts'
 
-const directory = mkdtempSync(`${tmpdir()}/postern-trust-`)
+const directory = tempDir()
 const exec = createExec()
 const read = (name: string) => readFileSync(`${directory}/${name}`, 'utf8')
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
@@ -45,7 +45,6 @@ beforeAll(async () => {
   await makeLeaf('misnamed', 'ours', '2', 'DNS:postern.example')
 })
 afterEach(() => server?.close())
-afterAll(() => rmSync(directory, { recursive: true }))
 
 /** Answers everything with the authority that it claims to be of. */
 function serve(leaf: string, authority = 'ours', roots = [authority]): Promise<URL> {

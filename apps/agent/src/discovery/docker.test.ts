@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { type FakeDocker, startFakeDocker } from '@postern/testkit/fake-docker'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { followDocker } from './docker.ts'
@@ -19,7 +18,7 @@ let stop: AbortController
 let ended: Promise<void>
 
 beforeEach(async () => {
-  directory = mkdtempSync(`${tmpdir()}/postern-docker-`)
+  directory = tempDir()
   docker = await startFakeDocker(`${directory}/docker.sock`)
   docker.containers.set('gw', { name: 'gw', networks: { shop: '172.18.0.2' } })
   offers = []
@@ -30,7 +29,6 @@ afterEach(async () => {
   stop.abort()
   await ended
   await docker.close()
-  rmSync(directory, { recursive: true, force: true })
 })
 
 function follow(): void {

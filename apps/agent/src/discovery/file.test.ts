@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { followFile, readOffers } from './file.ts'
@@ -10,14 +10,11 @@ let path: string
 let directory: string
 let stop: AbortController
 beforeEach(() => {
-  directory = mkdtempSync(`${tmpdir()}/postern-publish-`)
+  directory = tempDir()
   path = `${directory}/services.json`
   stop = new AbortController()
 })
-afterEach(() => {
-  stop.abort()
-  rmSync(directory, { recursive: true, force: true })
-})
+afterEach(() => stop.abort())
 
 const HOME = { type: 'http', name: 'Home', domain: 'home.example.com', backendPort: 8123 }
 

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { createExec, type Exec, ProgramMissingError } from '@postern/host/exec'
 import { dyingExec } from '@postern/testkit/dying-exec'
 import { run } from '@postern/testkit/exec'
 import { addNamespace, beginLab, connect, type Namespace } from '@postern/testkit/lab/namespace'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -21,7 +20,7 @@ let edge: Namespace
 let node: Namespace
 let neighbour: Namespace
 let exec: Exec
-const logs = mkdtempSync(`${tmpdir()}/services-`)
+const logs = tempDir()
 
 beforeAll(async () => {
   const id = await beginLab()
@@ -66,7 +65,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const host of [edge, node, neighbour]) await host?.remove()
-  rmSync(logs, { recursive: true, force: true })
 })
 beforeEach(() => createServices(exec, TUNNEL).remove())
 

@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '@postern/testkit/exec'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { INSTALLATION_CERTIFICATE } from './store.ts'
 
@@ -19,12 +19,9 @@ beforeEach(async () => {
   server = await startTestServer({ settings: { POSTERN_PUBLIC_HOST: 'edge.example.com' } })
   client = await server.signIn()
   await client.post('/api/domains', { domain: 'app.example.org', skipValidation: true })
-  dir = mkdtempSync(join(tmpdir(), 'pt-root-'))
+  dir = tempDir()
 })
-afterEach(async () => {
-  await server.close()
-  rmSync(dir, { recursive: true })
-})
+afterEach(() => server.close())
 
 async function importRoot(): Promise<string> {
   const answer = await server.call({ method: 'GET', url: '/install/root.crt' })

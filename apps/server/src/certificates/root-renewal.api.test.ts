@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import { run } from '@postern/testkit/exec'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { renewCertificates } from './renewal.ts'
 
@@ -27,12 +27,9 @@ const start = (dataDir?: string) =>
 beforeEach(async () => {
   now = Date.now()
   server = await start()
-  dir = mkdtempSync(join(tmpdir(), 'pt-roots-'))
+  dir = tempDir()
 })
-afterEach(async () => {
-  await server.close()
-  rmSync(dir, { recursive: true })
-})
+afterEach(() => server.close())
 
 const get = async (url: string) => (await server.call({ method: 'GET', url })).body
 const pemsIn = (text: string) => text.match(/-----BEGIN[\s\S]*?END CERTIFICATE-----\n/g) ?? []

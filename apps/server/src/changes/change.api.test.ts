@@ -1,14 +1,10 @@
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 
-let server: TestServer
-let client: Client
-beforeEach(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterEach(() => server.close())
+const server = fresh(startTestServer)
+const client = fresh(() => server.signIn())
 
 const createNode = () => client.post('/api/nodes', { name: 'office' })
 const named = async (name: string) => (await client.get(`/api/nodes?search=${name}`)).json()

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -11,13 +11,10 @@ let dir: string
 let database: DatabaseSync
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-migrate-'))
+  dir = tempDir()
   database = open()
 })
-afterEach(() => {
-  database.close()
-  rmSync(dir, { recursive: true })
-})
+afterEach(() => database.close())
 
 const open = () => new DatabaseSync(join(dir, 'a.db'), { enableForeignKeyConstraints: true })
 const tablesOf = (db: DatabaseSync) =>

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { change } from '../changes/change.ts'
 import { createLiveBus, type Hint } from '../changes/live.ts'
 import { migrate } from './migrate.ts'
@@ -11,9 +11,8 @@ import { openDatabase, openLiveDatabase } from './open.ts'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-db-'))
+  dir = tempDir()
 })
-afterEach(() => rmSync(dir, { recursive: true }))
 
 const FIGURES = { latest_handshake: 1, rx: 1, tx: 1, client_ip: null, reachable: 1 } as const
 

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addHooks } from './hooks.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'pt-root-'))
+const root = tempDir()
 let built: TestServer
 
 beforeAll(async () => {
@@ -22,10 +22,7 @@ beforeAll(async () => {
   writeFileSync(join(dist, 'late.js'), 'late()')
   built = await startTestServer({ rootDir: root })
 })
-afterAll(async () => {
-  await built.close()
-  rmSync(root, { recursive: true })
-})
+afterAll(() => built.close())
 
 const browse = (url: string, method: 'GET' | 'POST' = 'GET') =>
   built.call({ method, url, headers: { accept: 'text/html,*/*;q=0.8' } })
@@ -98,12 +95,11 @@ test('only a browser that asks for a page gets one', async () => {
 })
 
 test('without a build the page says what to run', async () => {
-  const empty = mkdtempSync(join(tmpdir(), 'pt-root-'))
+  const empty = tempDir()
   mkdirSync(join(empty, 'docs'))
   const server = await startTestServer({ rootDir: empty })
   const page = await server.call({ method: 'GET', url: '/', headers: { accept: 'text/html' } })
   expect(page.headers['content-type']).toContain('text/plain')
   expect(page.body).toContain('npm run build')
   await server.close()
-  rmSync(empty, { recursive: true })
 })

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
 const SECRET = 'a-secret-of-the-file-next-to-it'
-const rootDir = mkdtempSync(`${tmpdir()}/pt-root-`)
+const rootDir = tempDir()
 let server: TestServer
 let port: number
 let token: string
@@ -31,10 +31,7 @@ beforeAll(async () => {
   port = Number(new URL(await server.listen()).port)
   token = (await server.signIn()).token
 })
-afterAll(async () => {
-  await server.close()
-  rmSync(rootDir, { recursive: true })
-})
+afterAll(() => server.close())
 
 const say = (text: string) => sendRaw(port, text, { isPlain: true })
 

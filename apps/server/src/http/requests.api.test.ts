@@ -1,14 +1,9 @@
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 
-let server: TestServer
-let client: Client
-
-beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterAll(() => server.close())
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 
 const send = (payload: string, type = 'application/json') =>
   server.call({

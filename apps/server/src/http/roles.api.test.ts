@@ -1,15 +1,13 @@
 import { type Endpoint, pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import type { InjectOptions } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
-let server: TestServer
-let client: Client
-
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   // A newer version's role, left in the database by it: this one knows nothing that it may do.
   const { db } = server.context
   // The column's type has only the roles that this version knows.
@@ -18,7 +16,6 @@ beforeAll(async () => {
     .set({ role: 'auditor' as 'admin' })
     .execute()
 })
-afterAll(() => server.close())
 
 const all: [string, Endpoint][] = Object.entries(endpoints)
 

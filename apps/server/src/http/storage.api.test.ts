@@ -1,20 +1,14 @@
 import { DatabaseSync } from 'node:sqlite'
-import { type Client, startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
+import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const FULL = 'The disk of the server is full. Free space on it, then try again'
 const LOCKED = 'Another program keeps the database from being changed'
 
-let server: TestServer
-let client: Client
-beforeEach(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterEach(async () => {
-  await server.close()
-})
+const server = fresh(startTestServer)
+const client = fresh(() => server.signIn())
 
 const signIn = () => server.call({ method: 'POST', url: '/api/auth/login', payload: TEST_ADMIN })
 

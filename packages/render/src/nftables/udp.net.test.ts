@@ -1,17 +1,17 @@
 import { run } from '@postern/testkit/exec'
-import { addNamespace, beginLab, type Namespace } from '@postern/testkit/lab/namespace'
+import { addNamespace, beginLab } from '@postern/testkit/lab/namespace'
+import { shared } from '@postern/testkit/shared'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ResolvedPortRoute } from '../resolved-route.ts'
 import { planFirewall } from './plan.ts'
 import { renderFirewall } from './table.ts'
 import { findUdpService } from './udp.ts'
 
-let machine: Namespace
-beforeAll(async () => {
-  machine = await addNamespace(`${await beginLab()}-nft`)
-})
-afterAll(() => machine.remove())
+const machine = shared(
+  async () => addNamespace(`${await beginLab()}-nft`),
+  (it) => it.remove(),
+)
 
 const settings = {
   publicHost: 'edge.example.com',

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { expect, test } from 'vitest'
 import { environmentOf, parseDuration, readCompose } from './compose.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'pt-compose-'))
-afterAll(() => rmSync(dir, { recursive: true }))
+const dir = tempDir()
 
 /** @param text with `@{` where the file has `${` */
 function read(text: string, variables?: Record<string, string>) {

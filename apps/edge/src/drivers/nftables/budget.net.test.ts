@@ -1,8 +1,9 @@
 import type { Exec } from '@postern/host/exec'
 import { UDP_FLOWS } from '@postern/render/nftables/budget'
 import { tableOf } from '@postern/render/nftables/plan'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import {
   flood,
@@ -14,11 +15,9 @@ import {
   plain,
   startUdpEcho,
   startUdpLab,
-  type UdpLab,
 } from '../../../test/udp-lab.ts'
 import { createNftables } from './driver.ts'
 
-let lab: UdpLab
 const PORT = 32_671
 const settings = makeSettings()
 const service = makeUdpRoute(11, PORT, { backend: { host: null, port: 7001 } })
@@ -26,8 +25,8 @@ const open = (exec: Exec = lab.edge.exec) =>
   createNftables({ exec, interface: lab.edge.interface, httpsPort: 443, portRange: PORT_RANGE })
 const apply = (exec?: Exec) => open(exec).apply({ settings, peers: [plain], udp: [service] })
 
+const lab = shared(startUdpLab)
 beforeAll(async () => {
-  lab = await startUdpLab()
   await startUdpEcho(lab.node, 'one', 7001)
   // A site with several networks.
   await lab.edge.must('ip', 'route', 'add', '2001:db8::/48', 'dev', 'eth0')
@@ -38,7 +37,6 @@ beforeEach(async () => {
   await lab.edge.must('conntrack', '-F')
   await apply()
 })
-afterAll(() => lab.close())
 
 const flowsOf = async (family: 'ipv4' | 'ipv6', ...filter: string[]) =>
   (await lab.edge.must('conntrack', '-L', '-f', family, '-p', 'udp', ...filter)).match(/ src=/g)?.length ?? 0

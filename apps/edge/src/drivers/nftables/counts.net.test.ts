@@ -1,5 +1,6 @@
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import {
   askDns,
@@ -12,24 +13,21 @@ import {
   plain,
   startNameServer,
   startUdpLab,
-  type UdpLab,
 } from '../../../test/udp-lab.ts'
 import { createLedger, emptyLedger, type Ledger } from '../../counts/ledger.ts'
 import { addCounts, type Count, NONE } from '../../counts/reading.ts'
 import { createNftables, type NftablesDriver } from './driver.ts'
 
-let lab: UdpLab
 let driver: NftablesDriver
 let ledger: Ledger
 const PORT = PORT_RANGE.from
 const settings = makeSettings()
 
+const lab = shared(startUdpLab)
 beforeAll(async () => {
-  lab = await startUdpLab()
   await startNameServer(lab.node)
   await startNameServer(lab.edge, '--listen-address=127.0.0.1', '--bind-interfaces', '--port=5353')
 })
-afterAll(() => lab.close())
 beforeEach(() => {
   driver = open()
   ledger = createLedger(emptyLedger('l'))

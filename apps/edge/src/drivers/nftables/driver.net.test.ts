@@ -1,15 +1,12 @@
 import type { Exec } from '@postern/host/exec'
 import { dyingExec } from '@postern/testkit/dying-exec'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { shared } from '@postern/testkit/shared'
+import { afterEach, describe, expect, test } from 'vitest'
 import { makePeer, makeSettings } from '../../../test/factories.ts'
-import { type Lab, startLab } from '../../../test/lab.ts'
+import { startLab } from '../../../test/lab.ts'
 import { createNftables, type NftablesWanted } from './driver.ts'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startLab)
 afterEach(() => driver().remove())
 
 const driver = (exec: Exec = lab.exec) => createNftables({ exec, interface: lab.interface, httpsPort: 443 })

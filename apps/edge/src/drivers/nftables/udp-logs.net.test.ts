@@ -1,7 +1,8 @@
 import type { Exec } from '@postern/host/exec'
 import { inSections } from '@postern/render/resolved-route'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import {
   keepFlows,
@@ -12,21 +13,19 @@ import {
   plain,
   startUdpEcho,
   startUdpLab,
-  type UdpLab,
 } from '../../../test/udp-lab.ts'
 import { createNftables } from './driver.ts'
 import { createFlowLog } from './flow-log.ts'
 import { createRefusalLog } from './refusal-log.ts'
 
-let lab: UdpLab
 let apply: (services: ReturnType<typeof route>[]) => Promise<void>
 const lines: { service: number; text: string }[] = []
 const onLine = (line: (typeof lines)[number]) => void lines.push(line)
 const route = (id: number, lists: { allowedIps?: string[]; blockedIps?: string[] } = {}) =>
   makeUdpRoute(id, 32_660 + id, { backend: { host: null, port: 7001 }, ...lists })
 
+const lab = shared(startUdpLab)
 beforeAll(async () => {
-  lab = await startUdpLab()
   await startUdpEcho(lab.node, 'one', 7001)
   const { exec, interface: tunnel } = lab.edge
   const driver = createNftables({ exec, interface: tunnel, httpsPort: 443, portRange: PORT_RANGE })
@@ -34,7 +33,6 @@ beforeAll(async () => {
     expect((await driver.apply({ settings: makeSettings(), peers: [plain], udp })).problems).toEqual([])
   }
 })
-afterAll(() => lab?.close())
 beforeEach(() => {
   lines.length = 0
 })

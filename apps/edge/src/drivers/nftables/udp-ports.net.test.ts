@@ -1,6 +1,7 @@
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import {
   gatewayPeer,
@@ -12,22 +13,19 @@ import {
   plain,
   startUdpEcho,
   startUdpLab,
-  type UdpLab,
 } from '../../../test/udp-lab.ts'
 import { createNftables, type NftablesDriver } from './driver.ts'
 
 /** Ports of UDP services that other programs of the machine open. */
-let lab: UdpLab
 let driver: NftablesDriver
 const settings = makeSettings()
 
+const lab = shared(startUdpLab)
 beforeAll(async () => {
-  lab = await startUdpLab()
   await startUdpEcho(lab.node, 'one', 7001)
   await startUdpEcho(lab.node, 'two', 7002)
   driver = open()
 })
-afterAll(() => lab.close())
 
 const open = () =>
   createNftables({

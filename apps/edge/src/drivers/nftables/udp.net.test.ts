@@ -2,8 +2,9 @@ import { createExec, type Exec, ProgramMissingError } from '@postern/host/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import { dyingExec } from '@postern/testkit/dying-exec'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import type { Lab } from '../../../test/lab.ts'
 import {
@@ -19,16 +20,14 @@ import {
   startNameServer,
   startUdpEcho,
   startUdpLab,
-  type UdpLab,
 } from '../../../test/udp-lab.ts'
 import { createNftables, type NftablesDriver } from './driver.ts'
 
-let lab: UdpLab
 const settings = makeSettings()
 const VISITOR = '198.51.100.9'
 
+const lab = shared(startUdpLab)
 beforeAll(async () => {
-  lab = await startUdpLab()
   await startNameServer(lab.node)
   await startNameServer(lab.host)
   await startUdpEcho(lab.node, 'one', 7001)
@@ -37,7 +36,6 @@ beforeAll(async () => {
   driver = open()
 })
 beforeEach(() => lab.edge.must('conntrack', '-F'))
-afterAll(() => lab.close())
 
 /** The edge's, which lives as long as the edge. */
 let driver: NftablesDriver

@@ -1,20 +1,17 @@
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { Exec } from '@postern/host/exec'
 import { dyingExec } from '@postern/testkit/dying-exec'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { makeKeys, makePeer, makeSettings } from '../../../test/factories.ts'
-import { type Lab, startLab } from '../../../test/lab.ts'
+import { startLab } from '../../../test/lab.ts'
 import type { WireGuardWanted } from './admission.ts'
 import { createWireGuard } from './driver.ts'
 
-let lab: Lab
 const PORT = 51999
 
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startLab)
 afterEach(() => driver().remove())
 
 function driver(exec: Exec = lab.exec) {

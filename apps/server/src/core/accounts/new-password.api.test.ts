@@ -1,12 +1,9 @@
-import { startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 import { setNewPassword } from './new-password.ts'
 
-let server: TestServer
-beforeEach(async () => {
-  server = await startTestServer()
-})
-afterEach(() => server.close())
+const server = fresh(startTestServer)
 
 /** Cheap, as in all tests. */
 const COST = 2 ** 4

@@ -1,21 +1,17 @@
 import { DesiredState, PortRoute, Route, type StateAnswer } from '@postern/contract/desired-state'
 import { fetchState } from '@postern/testkit/edge-client'
 import { writeRows } from '@postern/testkit/rows'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { costMs } from '@postern/testkit/time'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PLACES } from '../secrets/secrets.ts'
 import { createDesiredState } from './desired-state.ts'
 
-let server: TestServer
-let client: Client
-beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterAll(() => server.close())
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 
 /** Parts that mean something in one of the languages behind: HAProxy's, nft's, a shell's, a URL's. */
 const nasty = fc.constantFrom(

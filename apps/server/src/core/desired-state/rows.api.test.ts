@@ -1,20 +1,17 @@
 import type { StateAnswer } from '@postern/contract/desired-state'
 import { writeRows } from '@postern/testkit/rows'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
 import type { Transaction } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type HeldState, readAnswer, rowsOf } from '../../../../edge/src/held-state.ts'
 import { updateStated } from '../../changes/change.ts'
 import type { Database, StatedTables, StatedUpdate } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { createDesiredState } from './desired-state.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = shared(startTestServer)
 
 type Values = { [T in keyof StatedTables]: { [C in keyof StatedUpdate<T>]-?: readonly StatedUpdate<T>[C][] } }
 

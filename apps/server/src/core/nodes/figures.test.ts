@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PeerFigures } from '@postern/contract/edge'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createLiveBus, type Hint } from '../../changes/live.ts'
 import { openLiveDatabase } from '../../db/open.ts'
 import { createLiveFigures, statusOf } from './figures.ts'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-live-'))
+  dir = tempDir()
 })
-afterEach(() => rmSync(dir, { recursive: true }))
 
 const peer = (nodeId: number, latestHandshake: number | null, reachable = true): PeerFigures => ({
   nodeId,

@@ -4,7 +4,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,10 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { tempDir } from '@postern/testkit/temp-dir'
+import { beforeEach, expect, test } from 'vitest'
 import { renderInstaller } from './installer.ts'
 
 const SERVER = 'https://postern.example.com:8443'
@@ -45,7 +44,7 @@ const sha256 = (content: Buffer) => createHash('sha256').update(content).digest(
 let dir: string
 let home: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-installer-'))
+  dir = tempDir()
   chmodSync(dir, 0o755)
   home = join(dir, 'home')
   for (const name of ['bin', 'served', 'home']) mkdirSync(join(dir, name))
@@ -60,7 +59,6 @@ beforeEach(() => {
   )
   give('uname', 'case $1 in -s) echo Linux ;; *) echo x86_64 ;; esac')
 })
-afterEach(() => rmSync(dir, { recursive: true }))
 
 const serve = (name: string, content: Buffer) => writeFileSync(join(dir, 'served', name), content)
 

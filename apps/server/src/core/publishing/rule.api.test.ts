@@ -1,25 +1,26 @@
 import type { Domain } from '@postern/contract/domains'
 import type { Node } from '@postern/contract/nodes'
 import type { Service } from '@postern/contract/services'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createDesiredState } from '../desired-state/desired-state.ts'
 import { publishServices } from './publish.ts'
 
-let server: TestServer
-let client: Client
 let nodes: number[]
 /** The token of each node, by the node's id. */
 let tokens: Map<number, number>
 let consoleUrl: string
-beforeAll(async () => {
-  server = await startTestServer({
+const server = shared(() =>
+  startTestServer({
     isMeasured: true,
     settings: { POSTERN_PORT_RANGE: '32700-32709', POSTERN_OIDC_ISSUER: 'https://id.example.com', ...OIDC },
     world: { resolver: { resolve: async () => ['203.0.113.1'] } },
-  })
-  client = await server.signIn()
+  }),
+)
+const client = shared(() => server.signIn())
+beforeAll(async () => {
   nodes = []
   for (const name of ['one', 'two'])
     nodes.push((await client.post('/api/nodes', { name, agentMayPublish: true })).json().id)
@@ -27,7 +28,6 @@ beforeAll(async () => {
   const system = (await listServices()).find((service) => service.system)
   consoleUrl = `/api/services/${system?.nodeId}/http/${system?.id}`
 })
-afterAll(() => server.close())
 
 const OIDC = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'secret' }
 const listServices = async (): Promise<Service[]> => [

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempDir } from '@postern/testkit/temp-dir'
 import type { Kysely } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../db/open.ts'
@@ -12,14 +12,11 @@ let dir: string
 let file: string
 let db: Kysely<Database>
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pt-secrets-'))
+  dir = tempDir()
   file = join(dir, 'secret.key')
   db = openDatabase(join(dir, 'postern.db'))
 })
-afterEach(async () => {
-  await db.destroy()
-  rmSync(dir, { recursive: true })
-})
+afterEach(() => db.destroy())
 
 test('the key file is made once, for its owner only', async () => {
   const key = await openSecretKey(db, file, false)

@@ -1,11 +1,7 @@
 import { parseSettings } from '@postern/contract/settings'
-import {
-  type GitHubDouble,
-  type GitHubEmail,
-  signInAtGitHub,
-  startGitHubDouble,
-} from '@postern/testkit/github'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type GitHubEmail, signInAtGitHub, startGitHubDouble } from '@postern/testkit/github'
+import { shared } from '@postern/testkit/shared'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createProvider } from './create-provider.ts'
 import type { Provider, Question } from './provider.ts'
 
@@ -22,13 +18,9 @@ const entry = (email: string, primary: boolean, verified: boolean): GitHubEmail 
   visibility: null,
 })
 
-let github: GitHubDouble
 let provider: Provider
 
-beforeAll(async () => {
-  github = await startGitHubDouble([CALLBACK])
-})
-afterAll(() => github.close())
+const github = shared(() => startGitHubDouble([CALLBACK]))
 beforeEach(() => {
   github.faults.clear()
   github.accounts.clear()

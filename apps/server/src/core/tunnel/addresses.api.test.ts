@@ -1,8 +1,9 @@
 import { findIp } from '@postern/net/ip'
 import { writeRows } from '@postern/testkit/rows'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   address6Of,
   createAddressBook,
@@ -13,13 +14,8 @@ import {
 
 const NETWORK = '10.64.0.0/16'
 
-let server: TestServer
-let client: Client
-beforeEach(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterEach(() => server.close())
+const server = fresh(startTestServer)
+const client = fresh(() => server.signIn())
 
 const create = async () => (await client.post('/api/nodes', { name: 'n' })).json()
 

@@ -3,22 +3,20 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { HttpService } from '@postern/contract/services'
 import { fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 /** A hostile node with a token that is right, which speaks WebSocket byte by byte. */
-let server: TestServer
-let client: Client
 let port: number
 let token: string
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   port = Number(new URL(await server.listen()).port)
   token = (await client.post('/api/nodes', { name: 'hostile' })).json().token
 })
-afterAll(() => server.close())
 
 /** Reads nothing once it is upgraded, unless told to. */
 async function openSilent(): Promise<Socket> {

@@ -1,19 +1,17 @@
 import { type AgentReport, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent-report'
 import type { Attention } from '@postern/contract/overview'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
-let server: TestServer
-let client: Client
 let origin: string
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   origin = await server.listen()
 })
-afterAll(() => server.close())
 
 const NOTHING: AgentReport = { takenPorts: [], takenRoutes: [], beyond: NOTHING_BEYOND }
 const TAKEN = { proto: 'tcp', port: 9001, place: 'tunnel', user: 65534, owner: 0 } as const

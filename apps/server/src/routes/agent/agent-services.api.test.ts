@@ -2,8 +2,9 @@ import { LIMITS } from '@postern/contract/limits'
 import type { Publication, PublishAnswer, PublishedService } from '@postern/contract/publishing'
 import type { Service } from '@postern/contract/services'
 import { fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { beforeEach, describe, expect, it } from 'vitest'
 
 interface TestNode {
   id: number
@@ -11,18 +12,17 @@ interface TestNode {
   name: string
 }
 
-let server: TestServer
-let client: Client
 let node: TestNode
-beforeEach(async () => {
-  server = await startTestServer({
+const server = fresh(() =>
+  startTestServer({
     settings: { POSTERN_PORT_RANGE: '32700-32710', POSTERN_OIDC_ISSUER: 'https://id.example.com', ...OIDC },
     world: { resolver: { resolve: async () => ['198.51.100.1'] } },
-  })
-  client = await server.signIn()
+  }),
+)
+const client = fresh(() => server.signIn())
+beforeEach(async () => {
   node = await createNode('gw')
 })
-afterEach(() => server.close())
 
 const OIDC = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'secret' }
 const createNode = async (name: string, over: object = {}): Promise<TestNode> =>

@@ -1,18 +1,16 @@
 import { AgentConfig } from '@postern/contract/agent'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 
-let server: TestServer
-let client: Client
 let origin: string
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   origin = await server.listen()
 })
-afterAll(() => server.close())
 
 const createNode = async (form: object) => (await client.post('/api/nodes', form)).json()
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

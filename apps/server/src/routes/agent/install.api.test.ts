@@ -1,14 +1,15 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const AGENT = '#!/usr/bin/env node\n// the agent\n'
 const SINGLE = randomBytes(300_000)
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
-const rootDir = mkdtempSync(join(tmpdir(), 'pt-install-'))
+const rootDir = tempDir()
 let server: TestServer
 beforeAll(async () => {
   mkdirSync(join(rootDir, 'apps/agent/dist'), { recursive: true })
@@ -21,10 +22,7 @@ beforeAll(async () => {
   )
   server = await startTestServer({ rootDir })
 })
-afterAll(async () => {
-  await server.close()
-  rmSync(rootDir, { recursive: true })
-})
+afterAll(() => server.close())
 
 const get = (url: string) => server.call({ method: 'GET', url })
 

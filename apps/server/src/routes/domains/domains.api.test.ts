@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { describe, expect, it } from 'vitest'
 import { LookupError } from '../../core/domains/resolver.ts'
 import type { Visit } from '../../core/domains/visit.ts'
 
@@ -31,13 +32,8 @@ const visit: Visit = async (address, _host, path) => {
   return { kind: 'answered', status: statusCode, text: body }
 }
 
-let server: TestServer
-let client: Client
-beforeAll(async () => {
-  server = await startTestServer({ world: { resolver, visit } })
-  client = await server.signIn()
-})
-afterAll(() => server.close())
+const server = shared(() => startTestServer({ world: { resolver, visit } }))
+const client = shared(() => server.signIn())
 
 const create = (domain: string, over = {}) => client.post('/api/domains', { domain, ...over })
 const errorsOf = (answer: { json(): unknown }) => {

@@ -1,17 +1,12 @@
 import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 import { registerNodeKey } from '../../core/nodes/keys.ts'
 import { PLACES } from '../../core/secrets/secrets.ts'
 
-let server: TestServer
-let client: Client
-
-beforeEach(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterEach(() => server.close())
+const server = fresh(startTestServer)
+const client = fresh(() => server.signIn())
 
 const newKey = () => createWireGuardKeys(server.context.randomBytes(32)).publicKey
 const rowOf = (id: number) =>

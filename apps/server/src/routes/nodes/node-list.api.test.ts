@@ -1,12 +1,10 @@
 import type { PeerFigures } from '@postern/contract/edge'
 import type { Node } from '@postern/contract/nodes'
 import { writeRows } from '@postern/testkit/rows'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { costMs } from '@postern/testkit/time'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-
-let server: TestServer
-let client: Client
+import { beforeAll, expect, test } from 'vitest'
 
 const figures = (nodeId: number, rx: number): PeerFigures => ({
   nodeId,
@@ -17,9 +15,9 @@ const figures = (nodeId: number, rx: number): PeerFigures => ({
   reachable: true,
 })
 
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   for (const name of ['Éclair', 'zebra', 'Apfel', "o'hara %_"]) await client.post('/api/nodes', { name })
   await client.post('/api/nodes', {
     name: 'gate',
@@ -28,7 +26,6 @@ beforeAll(async () => {
   })
   server.context.live.update([figures(2, 300), figures(3, 100), figures(4, 200)])
 })
-afterAll(() => server.close())
 
 const names = async (query: string) => {
   const body = (await client.get(`/api/nodes?${query}`)).json()

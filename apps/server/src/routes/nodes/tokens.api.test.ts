@@ -1,24 +1,22 @@
 import { LIMITS } from '@postern/contract/limits'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
 import type { CreatedPat, Pat } from '@postern/contract/pats'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { WebSocket } from 'ws'
 
 const DAY = 86_400_000
-let server: TestServer
-let client: Client
 let origin: string
 /** Added to the clock of the server. */
 let ahead = 0
 
+const server = shared(() => startTestServer({ world: { clock: () => Date.now() + ahead } }))
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer({ world: { clock: () => Date.now() + ahead } })
-  client = await server.signIn()
   origin = await server.listen()
 })
-afterAll(() => server.close())
 
 const createNode = async (name: string): Promise<CreatedNode> =>
   (await client.post('/api/nodes', { name })).json()

@@ -1,12 +1,8 @@
-import { startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startTestServer()
-})
-afterAll(() => server.close())
+const server = shared(startTestServer)
 
 const withToken = (token: string) =>
   server.call({ method: 'GET', url: '/api/config', headers: { authorization: `Bearer ${token}` } })

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeDocs } from '../../../docs/write.ts'
 
-const rootDir = mkdtempSync(join(tmpdir(), 'pt-docs-'))
+const rootDir = tempDir()
 const FILES = {
   'TERMS.md': '# Terms of service\n\nBe kind.\n',
   'README.md': '# Not a page\n',
@@ -33,10 +33,7 @@ beforeAll(async () => {
   await writeDocs(rootDir)
   server = await startTestServer({ rootDir })
 })
-afterAll(async () => {
-  await server.close()
-  rmSync(rootDir, { recursive: true })
-})
+afterAll(() => server.close())
 
 const get = (url: string, headers: Record<string, string> = {}) =>
   server.call({ method: 'GET', url, headers: { accept: 'text/html', ...headers } })

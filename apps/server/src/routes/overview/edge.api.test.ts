@@ -1,20 +1,18 @@
 import { once } from 'node:events'
 import { connectEdgeClient, edgeToken, fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 
-let server: TestServer
-let client: Client
 let origin: string
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   origin = await server.listen()
   await server.listenOnSocket()
 })
-afterAll(() => server.close())
 
 const connect = () => connectEdgeClient(server.context.config.paths)
 const edges = async () => (await client.get('/api/edges')).json()

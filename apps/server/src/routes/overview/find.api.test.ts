@@ -1,15 +1,14 @@
 import { Found } from '@postern/contract/find'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, expect, it } from 'vitest'
 
-let server: TestServer
-let client: Client
 const find = async (text: string) =>
   Found.parse((await client.get(`/api/find?text=${encodeURIComponent(text)}`)).json())
 
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   for (let copy = 0; copy < 7; copy++) await client.post('/api/nodes', { name: `a-shop-${copy}` })
   const { id } = (await client.post('/api/nodes', { name: 'Shop' })).json()
   const names = ['old-web', 'web-2', 'Web', 'my-web', 'the-web', 'a-web', 'x-web']
@@ -19,7 +18,6 @@ beforeAll(async () => {
     await client.post('/api/domains', { domain, ssl: 'self-signed', skipValidation: true })
   await client.post(`/api/services/${id}/http`, { name: 'late', domain: 'web.example.com' })
 })
-afterAll(() => server.close())
 
 it('finds nodes, domains and services by a part of their names, whatever the case, and at most five of each', async () => {
   const { nodes, domains, services } = await find('SHOP')

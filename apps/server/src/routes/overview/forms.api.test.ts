@@ -1,14 +1,13 @@
 import { BYPASS_MESSAGES, MESSAGES } from '@postern/contract/messages'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, expect, test } from 'vitest'
 
-let server: TestServer
-let client: Client
 let gateway: number
 
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
   gateway = (await client.post('/api/nodes', { name: 'office', isGateway: true, gatewayNetworks })).json().id
   await client.post('/api/domains', { domain: 'taken.example.com', skipValidation: true })
@@ -20,7 +19,6 @@ beforeAll(async () => {
   }
   expect((await client.post(`/api/services/${gateway}/http`, form)).statusCode).toBe(201)
 })
-afterAll(() => server.close())
 
 /** What is wrong with a form, by field. */
 async function errorsOf(path: string, form: object): Promise<Record<string, string>> {

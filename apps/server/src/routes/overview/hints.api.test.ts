@@ -1,24 +1,22 @@
 import { Hints } from '@postern/contract/hints'
 import { everywhere } from '@postern/testkit/edge-client'
 import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-let server: TestServer
-let client: Client
 let base: string
 const open: FollowedStream[] = []
 
+const server = fresh(startTestServer)
+const client = fresh(() => server.signIn())
 beforeEach(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   base = await server.listen()
   await client.post('/api/nodes', { name: 'one' })
 })
 afterEach(async () => {
   for (const stream of open.splice(0)) stream.close()
-  await server.close()
 })
 
 async function follow(token = client.token): Promise<FollowedStream> {

@@ -1,8 +1,9 @@
 import type { Node } from '@postern/contract/nodes'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { costMs } from '@postern/testkit/time'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { listChanged } from '../../core/edges/edges.ts'
 
 const NODES = 10_000
@@ -11,15 +12,11 @@ const SERVICES = 20_000
 const MOST_MS = 5 * 20
 const TIMES = 100
 
-let server: TestServer
-let client: Client
-
+const server = shared(() => startTestServer({ isMeasured: true }))
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer({ isMeasured: true })
-  client = await server.signIn()
   await fillTables()
 })
-afterAll(() => server.close())
 
 /** Two services on each node, of each type one; each with a domain of its own. */
 async function fillTables(): Promise<void> {

@@ -1,15 +1,14 @@
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 
 /** More than one statement of SQLite takes values: 32,766. */
 const MANY = 33_000
 
-let server: TestServer
-let client: Client
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   const { db } = server.context
   const counted = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})`
   const at = '2026-01-01T00:00:00.000Z'
@@ -23,7 +22,6 @@ beforeAll(async () => {
     db,
   )
 })
-afterAll(() => server.close())
 
 it.each([
   ['/api/domains', MANY],

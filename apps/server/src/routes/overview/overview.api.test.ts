@@ -2,15 +2,14 @@ import type { Domain } from '@postern/contract/domains'
 import { type Attention, Overview } from '@postern/contract/overview'
 import { ServiceState } from '@postern/contract/services'
 import { connectEdgeClient, type EdgeClient, onlinePeer } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LookupError } from '../../core/domains/resolver.ts'
 
-let server: TestServer
-let client: Client
 let edge: EdgeClient
 let applied = 0
 
@@ -18,9 +17,9 @@ const NODES = ['attic', 'barn', 'cellar', 'deck']
 const nodeIds: number[] = []
 const serviceIds: number[] = []
 
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   await server.listenOnSocket()
   edge = await connectEdgeClient(server.context.config.paths)
   for (const name of NODES) nodeIds.push((await client.post('/api/nodes', { name })).json().id)
@@ -37,7 +36,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   edge.close()
-  await server.close()
 })
 
 const read = async () => Overview.parse((await client.get('/api/overview')).json())

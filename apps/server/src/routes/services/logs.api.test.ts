@@ -1,18 +1,17 @@
 import { connectEdgeClient, type EdgeClient } from '@postern/testkit/edge-client'
 import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 
-let server: TestServer
-let client: Client
 let origin: string
 let edge: EdgeClient
 let node: number
 const streams: FollowedStream[] = []
+const server = shared(startTestServer)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
   origin = await server.listen()
   await server.listenOnSocket()
   edge = await connectEdgeClient(server.context.config.paths)
@@ -21,7 +20,6 @@ beforeAll(async () => {
 afterEach(() => {
   for (const stream of streams.splice(0)) stream.close()
 })
-afterAll(() => server.close())
 
 const publish = async (domain: string, pathLocation = '/'): Promise<number> => {
   const form = { name: 's', domain, pathLocation, skipValidation: true }

@@ -1,14 +1,13 @@
 import type { Service } from '@postern/contract/services'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, describe, expect, it } from 'vitest'
 
-let server: TestServer
-let client: Client
 let node: number
 let now = Date.parse('2026-01-01T00:00:00Z')
+const server = shared(() => startTestServer({ world: { clock: () => now++ } }))
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer({ world: { clock: () => now++ } })
-  client = await server.signIn()
   node = (await client.post('/api/nodes', { name: 'plain' })).json().id
   const add = (name: string, domain: string) => ({ name, domain, backendPort: 80, skipValidation: true })
   // One after the other: the order of their creation matters.
@@ -22,7 +21,6 @@ beforeAll(async () => {
     await client.post(`/api/services/${node}/tcp`, form)
   }
 })
-afterAll(() => server.close())
 
 /** The names that the list holds, the same in both lists. */
 async function namesOf(query: string): Promise<string[]> {

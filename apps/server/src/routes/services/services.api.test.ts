@@ -1,24 +1,24 @@
 import { connectEdgeClient, fetchState, onlinePeer } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
-let server: TestServer
-let client: Client
 let plain: number
 let gateway: number
 let local: number
+const server = shared(() =>
+  startTestServer({ world: { resolver: { resolve: async () => ['198.51.100.1'] } } }),
+)
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  server = await startTestServer({ world: { resolver: { resolve: async () => ['198.51.100.1'] } } })
-  client = await server.signIn()
   plain = (await client.post('/api/nodes', { name: 'plain' })).json().id
   const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
   gateway = (await client.post('/api/nodes', { name: 'office', isGateway: true, gatewayNetworks })).json().id
   const nodes: { id: number; isLocal: boolean }[] = (await client.get('/api/nodes')).json()
   local = nodes.find(({ isLocal }) => isLocal)?.id ?? 0
 })
-afterAll(() => server.close())
 
 let count = 0
 const uniqueDomain = () => `s${++count}.example.com`

@@ -1,26 +1,27 @@
 import { MESSAGES } from '@postern/contract/messages'
 import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const CONSOLE = 'ops.example.com'
 const SITE = 'app.example.com'
 const REFUSED = [{ field: 'domain', message: MESSAGES.sharedCookies }]
 
-let server: TestServer
-let client: Client
 const domains = new Map<string, number>()
 
-beforeAll(async () => {
-  server = await startTestServer({
+const server = shared(() =>
+  startTestServer({
     settings: {
       POSTERN_PUBLIC_HOST: 'console.example.com',
       POSTERN_OIDC_ISSUER: 'https://id.example.com',
       POSTERN_OIDC_CLIENT_ID: 'postern',
       POSTERN_OIDC_CLIENT_SECRET: 'secret',
     },
-  })
-  client = await server.signIn()
+  }),
+)
+const client = shared(() => server.signIn())
+beforeAll(async () => {
   const add = async (domain: string, form = {}) => {
     const answer = await client.post('/api/domains', { domain, skipValidation: true, ...form })
     expect(answer.statusCode).toBe(201)
@@ -34,7 +35,6 @@ beforeAll(async () => {
   const [own] = (await client.get('/api/services/http')).json()
   expect((await client.patch(`/api/services/1/http/${own.id}`, { domain: CONSOLE })).statusCode).toBe(200)
 })
-afterAll(() => server.close())
 
 let count = 0
 const form = (changes: Partial<TcpServiceFormInput>) => ({

@@ -1,25 +1,25 @@
 import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
 import { connectEdgeClient, fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
-let server: TestServer
-let client: Client
 let plain: number
 let gateway: number
 const LOCAL = 1
-beforeAll(async () => {
-  server = await startTestServer({
+const server = shared(() =>
+  startTestServer({
     settings: { POSTERN_TUNNEL_PORT: '32670', POSTERN_HTTPS_PORT: '32671' },
     world: { resolver: { resolve: async () => ['198.51.100.1'] } },
-  })
-  client = await server.signIn()
+  }),
+)
+const client = shared(() => server.signIn())
+beforeAll(async () => {
   plain = (await client.post('/api/nodes', { name: 'plain' })).json().id
   const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
   gateway = (await client.post('/api/nodes', { name: 'office', isGateway: true, gatewayNetworks })).json().id
 })
-afterAll(() => server.close())
 
 type Sent = Partial<Record<keyof TcpServiceFormInput | 'pathLocation' | 'updated_at', unknown>>
 const create = (form: Sent, node = plain) =>

@@ -1,30 +1,25 @@
-import { type GitHubDouble, signInAtGitHub, startGitHubDouble } from '@postern/testkit/github'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { signInAtGitHub, startGitHubDouble } from '@postern/testkit/github'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, expect, it } from 'vitest'
 
 const HOST = 'a.example.com'
 
-let github: GitHubDouble
-let server: TestServer
-let client: Client
-
-beforeAll(async () => {
-  github = await startGitHubDouble(['https://203.0.113.1/.postern/callback'])
-  server = await startTestServer({
+const github = shared(() => startGitHubDouble(['https://203.0.113.1/.postern/callback']))
+const server = shared(() =>
+  startTestServer({
     trustForwarded: true,
     settings: {
       POSTERN_OIDC_ISSUER: `github:${github.url}`,
       POSTERN_OIDC_CLIENT_ID: github.clientId,
       POSTERN_OIDC_CLIENT_SECRET: github.clientSecret,
     },
-  })
-  client = await server.signIn()
+  }),
+)
+const client = shared(() => server.signIn())
+beforeAll(async () => {
   const form = { domain: HOST, skipValidation: true, authentication: true }
   await client.post('/api/domains', { ...form, allowedEmails: ['ann@example.com'] })
-})
-afterAll(async () => {
-  await server.close()
-  await github.close()
 })
 
 const open = (host: string, url: string, cookie = '') =>

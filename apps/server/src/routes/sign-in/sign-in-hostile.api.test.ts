@@ -1,12 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ANN, claimsOf, OTHER, pathOf, type SignInLab, startSignInLab } from '../../../test/sign-in-lab.ts'
+import { shared } from '@postern/testkit/shared'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ANN, claimsOf, OTHER, pathOf, startSignInLab } from '../../../test/sign-in-lab.ts'
 
-let lab: SignInLab
-beforeAll(async () => {
-  lab = await startSignInLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startSignInLab)
 beforeEach(async () => {
   lab.time.now = Date.now()
   await lab.allow([ANN])

@@ -1,17 +1,14 @@
 import { sessionHead } from '@postern/contract/sign-in'
 import { fetchState } from '@postern/testkit/edge-client'
+import { shared } from '@postern/testkit/shared'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ANN, claimsOf, HOST, OTHER, type SignInLab, startSignInLab } from '../../../test/sign-in-lab.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ANN, claimsOf, HOST, OTHER, startSignInLab } from '../../../test/sign-in-lab.ts'
 import { PLACES } from '../../core/secrets/secrets.ts'
 import { loadIdentities } from '../../core/sign-in/identities.ts'
 import { createVisitorSessions } from '../../core/sign-in/sessions.ts'
 
-let lab: SignInLab
-beforeAll(async () => {
-  lab = await startSignInLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startSignInLab)
 beforeEach(async () => {
   lab.time.now = Date.now()
   await lab.allow([ANN])

@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  ANN,
-  type Browser,
-  claimsOf,
-  HOST,
-  pathOf,
-  type SignInLab,
-  startSignInLab,
-} from '../../../test/sign-in-lab.ts'
+import { shared } from '@postern/testkit/shared'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ANN, type Browser, claimsOf, HOST, pathOf, startSignInLab } from '../../../test/sign-in-lab.ts'
 
-let lab: SignInLab
-beforeAll(async () => {
-  lab = await startSignInLab()
-})
-afterAll(() => lab.close())
+const lab = shared(startSignInLab)
 beforeEach(async () => {
   lab.time.now = Date.now()
   await lab.allow([ANN])

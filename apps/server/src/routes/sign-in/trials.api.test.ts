@@ -1,18 +1,17 @@
 import { signInAt } from '@postern/testkit/oidc-issuer'
 import { findFreePort } from '@postern/testkit/port'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CALLBACK, HOST, type SignInLab, startSignInLab } from '../../../test/sign-in-lab.ts'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CALLBACK, HOST, startSignInLab } from '../../../test/sign-in-lab.ts'
 
-let lab: SignInLab
 let server: TestServer
 let client: Client
 
+const lab = shared(startSignInLab)
 beforeAll(async () => {
-  lab = await startSignInLab()
   ;({ server, client } = lab)
 })
-afterAll(() => lab.close())
 beforeEach(() => {
   lab.time.now = Date.now()
 })
