@@ -10,9 +10,9 @@ const patient = { testTimeout: 180_000, hookTimeout: 240_000, env }
 /** Images and packages are built from an empty Debian. */
 const veryPatient = { testTimeout: 600_000, hookTimeout: 900_000, env }
 
-/** Each file has what it needs for itself, and waits much. */
+/** Each file has what it needs for itself. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }
-/** Labs wait for timers and other programs half of the time. */
+/** Unit tests and labs wait for timers and other programs half of the time. */
 const fourAtATime = { fileParallelism: true, maxWorkers: 4 }
 const oneByOne = { fileParallelism: false }
 
@@ -25,7 +25,7 @@ export default defineConfig({
           include: ['{apps,packages,scripts}/**/*.test.{ts,tsx}'],
           exclude: ['**/node_modules/**', '**/*.api.test.ts', '**/*.net.test.ts'],
           ...patient,
-          ...twoAtATime,
+          ...fourAtATime,
         },
       },
       { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], ...patient, ...twoAtATime } },
