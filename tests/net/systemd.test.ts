@@ -5,14 +5,14 @@ import { agentOn } from '@postern/testkit/agent'
 import { type Api, signIn } from '@postern/testkit/api'
 import type { Running } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
-import { type BootedMachine, bootMachine } from '@postern/testkit/lab/booted-machine'
+import { bootMachine } from '@postern/testkit/lab/booted-machine'
 import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
 import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { openSocket, visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 /** Capabilities with which root is root again, as bits of /usr/include/linux/capability.h. */
 const FORBIDDEN = { dacOverride: 1n, dacReadSearch: 2n, sysModule: 16n, sysPtrace: 19n, sysAdmin: 21n }
@@ -22,7 +22,6 @@ const DATA_DIR = '/var/lib/postern/elsewhere'
 const paths = installationPaths(DATA_DIR)
 
 const dir = tempDir()
-let machine: BootedMachine
 let password: string
 let api: Api
 let node: CreatedNode
@@ -30,12 +29,10 @@ let node: CreatedNode
 let socket: Running
 
 const lab = shared(startLab)
+const machine = shared(() => bootMachine(lab.server))
 beforeAll(async () => {
-  machine = await bootMachine(lab.server)
   await startEcho(lab.site, dir, 8080)
 })
-
-afterAll(() => machine?.close())
 
 const npm = (...args: string[]) => machine.run('npm', '--prefix', machine.clone, ...args)
 const statusOf = async (url: string) => (await visit(lab.visitor, url)).status

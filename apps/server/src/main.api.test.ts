@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { finished } from 'node:stream/promises'
+import { baseEnvironment } from '@postern/testkit/exec'
 import { findFreePort } from '@postern/testkit/port'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
@@ -38,7 +39,7 @@ interface Program {
 
 function start(settings: Record<string, string>, { ipc = false, args = [] as string[] } = {}): Program {
   const child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname, ...args], {
-    env: { POSTERN_DATA_DIR: dataDir, POSTERN_PUBLIC_HOST: '203.0.113.1', ...settings },
+    env: { ...baseEnvironment(), POSTERN_DATA_DIR: dataDir, POSTERN_PUBLIC_HOST: '203.0.113.1', ...settings },
     stdio: ipc ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
   })
   running.push(child)

@@ -10,10 +10,7 @@ import { createLab, isReachable } from './lab.ts'
 let bundle = ''
 const systemNode =
   process.env.POSTERN_TEST_NODE ?? (existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 beforeAll(async () => {
   const build = fileURLToPath(new URL('../../../apps/agent/build.ts', import.meta.url))
   // Away from our node_modules, and where any user may read it.

@@ -5,10 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
 import { createLab, isReachable } from './lab.ts'
 
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 beforeAll(async () => {
   await lab.change({ config: { targets: { tcp: [22], udp: [] } } })
 })

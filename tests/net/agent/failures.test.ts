@@ -4,10 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
 import { createLab } from './lab.ts'
 
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 afterEach(async () => {
   await lab.agent(['disconnect', '--forget'])
 })

@@ -7,10 +7,7 @@ import { TOKEN } from './edge-end.ts'
 import { createLab, isReachable, resolve, startNameServer } from './lab.ts'
 
 /** A host at 192.168.77.10 that knows nothing of the tunnel: what reaches it and is answered was masqueraded. */
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 const host = shared(
   () => addNamespace(`${lab.id}-host`),
   (it) => it.remove(),

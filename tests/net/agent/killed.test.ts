@@ -7,10 +7,7 @@ import { createLab } from './lab.ts'
 
 const DIE_AT = new URL('../../../apps/edge/test/die-at.ts', import.meta.url).href
 
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 beforeAll(async () => {
   await lab.change({ config: { targets: { tcp: [22], udp: [53] } } })
 })

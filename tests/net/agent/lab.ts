@@ -67,7 +67,7 @@ export async function createLab() {
       const commands = (await node.listPids()).map((pid) => readProcessFile(pid, 'cmdline'))
       return commands.filter(Boolean).map((command) => command.replaceAll('\0', ' '))
     },
-    async dispose() {
+    async close() {
       await agent(['disconnect', '--forget'])
       await end.stopServer()
       await Promise.all([edge.remove(), node.remove()])

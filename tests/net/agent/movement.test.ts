@@ -6,10 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
 import { createLab, isReachable } from './lab.ts'
 
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 beforeAll(async () => {
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, endpoint: 'edge.example:51820' } } })

@@ -7,10 +7,7 @@ import { TOKEN } from './edge-end.ts'
 import { createLab, isReachable } from './lab.ts'
 
 /** A server that somebody has taken over, and a node that was connected as a plain one. */
-const lab = shared(
-  () => createLab(),
-  (it) => it.dispose(),
-)
+const lab = shared(createLab)
 const host = shared(
   () => addNamespace(`${lab.id}-host`),
   (it) => it.remove(),

@@ -16,7 +16,7 @@ let name: string
 
 const lab = shared(
   () => createLab(),
-  (it) => it.dispose(),
+  (it) => it.close(),
 )
 beforeAll(async () => {
   name = lab.links.agent

@@ -1,27 +1,22 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { publishAs } from '@postern/testkit/agent-calls'
 import { run } from '@postern/testkit/exec'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { INSTALLATION_CERTIFICATE } from './store.ts'
 
-let server: TestServer
-let client: Client
-let dir: string
+const dir = tempDir()
 const file = (name: string) => join(dir, name)
-
-beforeEach(async () => {
-  server = await startTestServer({ settings: { POSTERN_PUBLIC_HOST: 'edge.example.com' } })
-  client = await server.signIn()
-  await client.post('/api/domains', { domain: 'app.example.org', skipValidation: true })
-  dir = tempDir()
-})
-afterEach(() => server.close())
+const server = fresh(() => startTestServer({ settings: { POSTERN_PUBLIC_HOST: 'edge.example.com' } }))
+const client = fresh(() => server.signIn())
+beforeEach(() => client.createDomain({ domain: 'app.example.org', skipValidation: true }))
 
 async function importRoot(): Promise<string> {
   const answer = await server.call({ method: 'GET', url: '/install/root.crt' })
@@ -62,8 +57,8 @@ test('who imports the root trusts the installation and its domains', async () =>
 })
 
 test('an installation without a name is trusted by its address', async () => {
-  await server.close()
-  server = await startTestServer()
+  const { serverDir } = server.context.config.paths
+  await server.restart({ settings: {} }, () => rmSync(serverDir, { recursive: true }))
   await importRoot()
   expect(await verify(await chainOf('id', INSTALLATION_CERTIFICATE), '-verify_ip', '203.0.113.1')).toContain(
     'OK',
@@ -123,11 +118,7 @@ test('an agent adds no name to it; one that a person saves counts', async () => 
   const node = (await client.post('/api/nodes', { name: 'gw', agentMayPublish: true })).json()
   const service = { key: 'a', type: 'http', name: 'a', domain: 'accounts.google.com', backendPort: 80 }
   server.context.resolver.resolve = async () => ['203.0.113.1']
-  const answer = await server.call({
-    ...{ method: 'PUT', url: '/api/agent/services', headers: { authorization: `Bearer ${node.token}` } },
-    payload: { source: 'docker', services: [service] },
-  })
-  expect(answer.json().services).toMatchObject([{ state: 'published' }])
+  expect(await publishAs(server, node.token, [service])).toMatchObject([{ state: 'published' }])
   expect(await importRoot()).toBe(before)
   const [domain] = await server.context.db
     .selectFrom('domains')
@@ -143,11 +134,7 @@ test('an agent adds no name to it; one that a person saves counts', async () => 
 test('it is the same until the names change, and agents keep theirs', async () => {
   const first = await importRoot()
   const { fingerprint, certificate } = server.context.authority
-  await server.close({ keepData: true })
-  server = await startTestServer({
-    dataDir: server.dataDir,
-    settings: { POSTERN_PUBLIC_HOST: 'edge.example.com' },
-  })
+  await server.restart()
   expect(await importRoot()).toBe(first)
   await (await server.signIn()).post('/api/domains', { domain: 'app.example.net', skipValidation: true })
   const second = await importRoot()

@@ -1,35 +1,23 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import { run } from '@postern/testkit/exec'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { renewCertificates } from './renewal.ts'
 
 const DAY = 86_400_000
 /** Two thirds of the ten years, and a day. */
 const DUE = Math.ceil((3650 * 2) / 3) + 1
 
-let now: number
-let server: TestServer
-let dir: string
-const start = (dataDir?: string) =>
-  startTestServer({
-    ...(dataDir && { dataDir }),
-    settings: { POSTERN_PUBLIC_HOST: 'edge.example.com' },
-    world: { clock: () => now },
-  })
-
-beforeEach(async () => {
-  now = Date.now()
-  server = await start()
-  dir = tempDir()
-})
-afterEach(() => server.close())
+const dir = tempDir()
+const settings = { POSTERN_PUBLIC_HOST: 'edge.example.com' }
+const server = fresh(() => startTestServer({ settings, now: Date.now() }))
 
 const get = async (url: string) => (await server.call({ method: 'GET', url })).body
 const pemsIn = (text: string) => text.match(/-----BEGIN[\s\S]*?END CERTIFICATE-----\n/g) ?? []
@@ -42,7 +30,7 @@ async function verify(root: string, chain: string, host = 'edge.example.com'): P
     return join(dir, name)
   }
   const trust = ['-no-CApath', '-no-CAstore', '-CAfile', file('root', root), '-purpose', 'sslserver']
-  const time = ['-attime', String(Math.floor(now / 1000)), '-verify_hostname', host]
+  const time = ['-attime', String(Math.floor(server.now / 1000)), '-verify_hostname', host]
   const between = rest.length > 0 ? ['-untrusted', file('rest', rest.join(''))] : []
   const { stdout, stderr } = await run([
     'openssl',
@@ -57,10 +45,10 @@ async function verify(root: string, chain: string, host = 'edge.example.com'): P
 
 test('a root is renewed when two thirds of its life are over, and not before', async () => {
   const { fingerprint, name } = server.context.authority
-  now += (DUE - 3) * DAY
+  server.now += (DUE - 3) * DAY
   await renewCertificates(server.context)
   expect(server.context.authority.fingerprint).toBe(fingerprint)
-  now += 3 * DAY
+  server.now += 3 * DAY
   await renewCertificates(server.context)
   expect(server.context.authority.fingerprint).not.toBe(fingerprint)
   expect(server.context.authority.name).toBe(name)
@@ -74,12 +62,10 @@ test('a root that leaked is shown for a week, so that agents learn the next one,
   await server.context.authority.replace()
   const { certificate } = server.context.authority
   expect(await get('/install/ca.crt')).toBe(old + certificate)
-  now += 6 * DAY
-  const { dataDir } = server
-  await server.close({ keepData: true })
-  server = await start(dataDir)
+  server.now += 6 * DAY
+  await server.restart()
   expect(await get('/install/ca.crt')).toBe(old + certificate)
-  now += 2 * DAY
+  server.now += 2 * DAY
   expect(await get('/install/ca.crt')).toBe(certificate)
   const { certificate: chain } = await server.context.authority.issue(['edge.example.com'])
   expect(pemsIn(chain)).toHaveLength(1)
@@ -88,7 +74,7 @@ test('a root that leaked is shown for a week, so that agents learn the next one,
 test('who knows the old root, in either form, trusts what the new one signs; and who knows the new one', async () => {
   const oldRoot = server.context.authority.certificate
   const oldImported = await get('/install/root.crt')
-  now += DUE * DAY
+  server.now += DUE * DAY
   await renewCertificates(server.context)
   const { certificate: chain } = await server.context.authority.issue(['edge.example.com'])
   const newImported = await get('/install/root.crt')
@@ -101,11 +87,10 @@ test('who knows the old root, in either form, trusts what the new one signs; and
 })
 
 test('an agent that holds the old root reaches the server by TLS, and so does one that holds the new', async () => {
-  await server.close()
-  now = Date.now() - DUE * DAY
-  server = await start()
+  server.now = Date.now() - DUE * DAY
+  await server.restart({}, () => rmSync(server.context.config.paths.serverDir, { recursive: true }))
   const before = server.context.authority.certificate
-  now = Date.now()
+  server.now = Date.now()
   await renewCertificates(server.context)
   const { certificate: cert, privateKey: key } = await server.context.authority.issue(['127.0.0.1'])
   const listening = createServer({ cert, key }, (socket) => socket.end()).listen(0, '127.0.0.1')
@@ -123,23 +108,22 @@ test('an agent that holds the old root reaches the server by TLS, and so does on
 
 test('agents find the root that they know among the two, the old one first, until it is over', async () => {
   const before = server.context.authority.certificate
-  now += DUE * DAY
+  server.now += DUE * DAY
   await renewCertificates(server.context)
   const { certificate } = server.context.authority
   expect(await get('/install/ca.crt')).toBe(before + certificate)
-  now = new X509Certificate(before).validToDate.getTime()
+  server.now = new X509Certificate(before).validToDate.getTime()
   expect(await get('/install/ca.crt')).toBe(certificate)
   expect(pemsIn((await server.context.authority.issue(['edge.example.com'])).certificate)).toHaveLength(1)
 })
 
 test('both are there after the next start, and of the keys only the new one, sealed', async () => {
   const before = server.context.authority.certificates
-  now += DUE * DAY
+  server.now += DUE * DAY
   await renewCertificates(server.context)
   const { certificates, fingerprint } = server.context.authority
   expect(certificates).toContain(before)
-  await server.close({ keepData: true })
-  server = await start(server.dataDir)
+  await server.restart()
   expect(server.context.authority).toMatchObject({ certificates, fingerprint })
   const { certificate: chain } = await server.context.authority.issue(['edge.example.com'])
   expect(await verify(before, chain)).toContain('OK')

@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import fastify from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { addHooks } from './hooks.ts'
 
 const root = tempDir()
-let built: TestServer
 
 beforeAll(async () => {
   const dist = join(root, 'apps/console/dist')
@@ -20,9 +20,8 @@ beforeAll(async () => {
   writeFileSync(join(dist, 'assets/app-1a2b.js.gz'), gzipSync('start()'))
   writeFileSync(join(dist, 'assets/theme.js'), 'paint()')
   writeFileSync(join(dist, 'late.js'), 'late()')
-  built = await startTestServer({ rootDir: root })
 })
-afterAll(() => built.close())
+const built = shared(() => startTestServer({ rootDir: root }))
 
 const browse = (url: string, method: 'GET' | 'POST' = 'GET') =>
   built.call({ method, url, headers: { accept: 'text/html,*/*;q=0.8' } })

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
 const SECRET = 'a-secret-of-the-file-next-to-it'
 const rootDir = tempDir()
-let server: TestServer
 let port: number
 let token: string
 
@@ -27,11 +27,12 @@ beforeAll(async () => {
     'apps/console/dist/.secret',
   ])
     writeFileSync(`${rootDir}/${file}`, SECRET)
-  server = await startTestServer({ rootDir })
+})
+const server = shared(() => startTestServer({ rootDir }))
+beforeAll(async () => {
   port = Number(new URL(await server.listen()).port)
   token = (await server.signIn()).token
 })
-afterAll(() => server.close())
 
 const say = (text: string) => sendRaw(port, text, { isPlain: true })
 

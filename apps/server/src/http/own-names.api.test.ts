@@ -1,17 +1,11 @@
 import { request } from 'node:http'
-import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, expect, test } from 'vitest'
 
-let server: TestServer
-let proxied: TestServer
-let port: number
-
-beforeAll(async () => {
-  server = await startTestServer()
-  proxied = await startTestServer({ trustForwarded: true })
-  port = Number(new URL(await server.listen()).port)
-})
-afterAll(() => Promise.all([server.close(), proxied.close()]))
+const server = shared(startTestServer)
+const proxied = shared(() => startTestServer({ trustForwarded: true }))
+beforeAll(() => server.listen())
 
 /** As a browser sends it whose name server said 127.0.0.1. */
 function ask(host: string, path = '/api/health', method = 'GET'): Promise<{ status: number; text: string }> {
@@ -22,7 +16,7 @@ function ask(host: string, path = '/api/health', method = 'GET'): Promise<{ stat
       'content-type': 'application/json',
       accept: 'text/html',
     }
-    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+    const sent = request(new URL(path, server.origin), { method, headers }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk

@@ -1,19 +1,14 @@
 import { writeRows } from '@postern/testkit/rows'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 import { renewCertificates } from '../../certificates/renewal.ts'
 import { updateStated } from '../../changes/change.ts'
 
 const DAY = 86_400_000
 
-let now: number
-let server: TestServer
-beforeEach(async () => {
-  now = Date.now()
-  const resolver = { resolve: async () => ['203.0.113.1'] }
-  server = await startTestServer({ world: { clock: () => now, resolver } })
-})
-afterEach(() => server.close())
+const resolver = { resolve: async () => ['203.0.113.1'] }
+const server = fresh(() => startTestServer({ now: Date.now(), world: { resolver } }))
 
 const list = async () => (await (await server.signIn()).get('/api/domains/ending')).json()
 
@@ -24,12 +19,12 @@ async function create(domain: string, ssl: string): Promise<number> {
 
 /** The certificate of an authority that ends in so many days, and the order for the next one, which failed or not. */
 async function hold(id: number, days: number, error: string | null): Promise<void> {
-  const at = new Date(now).toISOString()
+  const at = new Date(server.now).toISOString()
   const problem = error && JSON.stringify({ code: 'caa', detail: error, found: [], expected: [], at })
   await writeRows(server.context.db, async (tx, revision) => {
     const life = {
-      not_before: new Date(now - 76 * DAY).toISOString(),
-      not_after: new Date(now + days * DAY).toISOString(),
+      not_before: new Date(server.now - 76 * DAY).toISOString(),
+      not_after: new Date(server.now + days * DAY).toISOString(),
     }
     const held = await tx
       .selectFrom('certificates')
@@ -59,9 +54,9 @@ test('says when another becomes one of them by time alone', async () => {
   expect(await list()).toEqual({ data: [], nextInMs: DAY })
   await hold(await create('b.example.com', 'certbot'), 14 + 1 / 24, 'no luck')
   expect(await list()).toEqual({ data: [], nextInMs: DAY / 24 })
-  now += DAY / 24 - 1
+  server.now += DAY / 24 - 1
   expect(await list()).toEqual({ data: [], nextInMs: 1 })
-  now += 1
+  server.now += 1
   expect(await list()).toEqual({
     data: [expect.objectContaining({ domain: 'b.example.com' })],
     nextInMs: DAY,
@@ -71,7 +66,7 @@ test('says when another becomes one of them by time alone', async () => {
 test("also the installation's own, and none that is fine again", async () => {
   await create('own.example.com', 'self-signed')
   expect((await list()).data).toEqual([])
-  now += 390 * DAY
+  server.now += 390 * DAY
   const { authority } = server.context
   const issue = (names: readonly string[]) =>
     names.includes('own.example.com') ? Promise.reject(new Error('no luck')) : authority.issue(names)

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { run } from '@postern/testkit/exec'
 import { writeRows } from '@postern/testkit/rows'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { putSettings } from '../../db/settings.ts'
@@ -14,15 +15,13 @@ import { isSealed, isUnbound, PLACES } from './secrets.ts'
 const MAIN = new URL('../../rotate-key.ts', import.meta.url).pathname
 const DIE_AT = new URL('../../../test/die-at.ts', import.meta.url).href
 
-let server: TestServer
+const server = fresh(startTestServer)
 beforeEach(async () => {
-  server = await startTestServer()
   const client = await server.signIn()
   for (const name of ['a', 'b']) await client.post('/api/nodes', { name })
   await client.get('/api/nodes/2/download')
   await client.post('/api/domains', { domain: 'app.example.com', skipValidation: true })
 })
-afterEach(() => server.close())
 
 /** The first column of each table is its key, but a certificate goes by its domain. */
 function placeOf(table: unknown, row: Record<string, unknown>, column: string): string {
@@ -55,10 +54,6 @@ function leaveCopies(database: string): void {
 }
 const COPIES = '2 copies of the database from upgrades are removed.'
 
-async function restart(): Promise<void> {
-  server = await startTestServer({ dataDir: server.dataDir })
-}
-
 test('everything is the same under another key, and the old one opens nothing', async () => {
   const before = openAll(server.context)
   expect(before.size).toBeGreaterThanOrEqual(7)
@@ -69,7 +64,7 @@ test('everything is the same under another key, and the old one opens nothing', 
   const [first, second] = [`${before.size} secrets are sealed with a new key.`, COPIES]
   expect(await rotate()).toMatchObject({ code: 0, stdout: `${first}\n${second}\n` })
   expect(readdirSync(paths.serverDir).filter((name) => name.includes('version'))).toEqual([])
-  await restart()
+  await server.restart()
   expect(openAll(server.context)).toEqual(before)
   expect(readFileSync(paths.secretKey, 'utf8')).not.toBe(oldKey)
   expect(() => openAll({ ...server.context, secrets: oldSecrets })).toThrow('cannot be opened with this key')
@@ -90,7 +85,7 @@ test('with --all none of the secrets of before is left, nor a copy of an upgrade
   const { code, stdout } = await rotate(Number.POSITIVE_INFINITY, '--all')
   expect([code, stdout]).toEqual([0, expect.stringContaining(COPIES)])
   expect(readdirSync(paths.serverDir).filter((name) => name.includes('version'))).toEqual([])
-  await restart()
+  await server.restart()
   await until('the certificates to be renewed', () =>
     [...openAll(server.context).values()].every((secret) => !before.has(secret)),
   )
@@ -112,7 +107,7 @@ test('killed at any point, the next start finds the key that fits', async () => 
   for (let isKilled = true; isKilled; steps++) {
     await server.close({ keepData: true })
     isKilled = (await rotate(steps)).code === null
-    await restart()
+    await server.restart()
     expect(openAll(server.context)).toEqual(before)
     expect(readdirSync(serverDir).filter((name) => name.startsWith('secret'))).toEqual(['secret.key'])
   }
@@ -154,7 +149,7 @@ test.each([
   await server.close({ keepData: true })
   unbind()
   await act()
-  await restart()
+  await server.restart()
   const after = openAll(server.context)
   if (by !== 'a rotation of all') expect(after).toEqual(before)
   const settings = await server.context.db.selectFrom('settings').selectAll().execute()

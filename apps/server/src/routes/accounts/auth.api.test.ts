@@ -1,15 +1,9 @@
 import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 import { SESSION_MS } from '../../core/accounts/sessions.ts'
 
-let server: TestServer
-let now: number
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T12:00:00Z')
-  server = await startTestServer({ world: { clock: () => now } })
-})
-afterEach(() => server.close())
+const server = fresh(() => startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') }))
 
 function login(username: string, password: string, remoteAddress = '198.51.100.7') {
   return server.call({
@@ -20,9 +14,7 @@ function login(username: string, password: string, remoteAddress = '198.51.100.7
   })
 }
 
-function withBearer(token: string, url = '/api/auth/me', method: 'GET' | 'POST' = 'GET') {
-  return server.call({ method, url, headers: { authorization: `Bearer ${token}` } })
-}
+const withBearer = (token: string, url = '/api/auth/me') => server.as(token).get(url)
 
 test('a right password gives a token for seven days, kept only as a hash', async () => {
   const answer = await login(TEST_ADMIN.username, TEST_ADMIN.password)
@@ -49,7 +41,7 @@ test('five failures lock that account from that address, with the time to wait',
   expect(locked.statusCode).toBe(429)
   expect(locked.headers['retry-after']).toBe('600')
   expect((await login('admin', TEST_ADMIN.password, '198.51.100.8')).statusCode).toBe(200)
-  now += 10 * 60_000
+  server.now += 10 * 60_000
   expect((await login('admin', TEST_ADMIN.password)).statusCode).toBe(200)
 })
 
@@ -91,17 +83,17 @@ test('one address cannot try many accounts, nor hide in its IPv6 network', async
 
 test('logout ends the token at once', async () => {
   const { token } = await server.signIn()
-  expect((await withBearer(token, '/api/auth/logout', 'POST')).statusCode).toBe(200)
+  expect((await server.as(token).post('/api/auth/logout')).statusCode).toBe(200)
   expect((await withBearer(token)).statusCode).toBe(401)
 })
 
 test('a session ends after seven days without use, and slides with use', async () => {
   const { token } = await server.signIn()
-  now += SESSION_MS - 1000
+  server.now += SESSION_MS - 1000
   expect((await withBearer(token)).statusCode).toBe(200)
-  now += SESSION_MS - 1000
+  server.now += SESSION_MS - 1000
   expect((await withBearer(token)).statusCode).toBe(200)
-  now += SESSION_MS
+  server.now += SESSION_MS
   expect((await withBearer(token)).statusCode).toBe(401)
 })
 
@@ -144,12 +136,12 @@ test('each credential opens only its own kind of door', async () => {
   expect((await withBearer(nodeToken, '/api/nodes')).statusCode).toBe(403)
   expect((await withBearer(client.token, '/api/agent/config')).statusCode).toBe(403)
   expect((await withBearer('ptn_unknown', '/api/agent/config')).statusCode).toBe(401)
-  expect((await withBearer(client.token, '/api/edge/state', 'POST')).statusCode).toBe(401)
-  expect((await withBearer(nodeToken, '/api/edge/state', 'POST')).statusCode).toBe(401)
+  expect((await client.post('/api/edge/state')).statusCode).toBe(401)
+  expect((await server.as(nodeToken).post('/api/edge/state')).statusCode).toBe(401)
 })
 
 test('forwarded headers are believed behind HAProxy only, and only one hop', async () => {
-  const behind = await startTestServer({ trustForwarded: true, world: { clock: () => now } })
+  const behind = await startTestServer({ trustForwarded: true, now: server.now })
   const attempt = (target: TestServer, forwarded: string) =>
     target.call({
       method: 'POST',
@@ -178,11 +170,8 @@ test('HSTS is only said to those who came by https through HAProxy', async () =>
 })
 
 test('after the first start the database is the truth, not the setting', async () => {
-  await server.close({ keepData: true })
-  server = await startTestServer({
-    dataDir: server.dataDir,
+  await server.restart({
     settings: { POSTERN_ADMIN_PASSWORD: 'another password', POSTERN_ADMIN_USERNAME: 'other' },
-    world: { clock: () => now },
   })
   expect((await login('other', 'another password')).statusCode).toBe(401)
   expect((await login(TEST_ADMIN.username, TEST_ADMIN.password)).statusCode).toBe(200)
@@ -197,8 +186,8 @@ test('a revoked or expired token of a node is refused', async () => {
   expect(await ask()).toBe(200)
   await change({ revoked: 1 })
   expect(await ask()).toBe(403)
-  await change({ revoked: 0, expire_at: new Date(now).toISOString() })
+  await change({ revoked: 0, expire_at: new Date(server.now).toISOString() })
   expect(await ask()).toBe(403)
-  await change({ expire_at: new Date(now + 1).toISOString() })
+  await change({ expire_at: new Date(server.now + 1).toISOString() })
   expect(await ask()).toBe(200)
 })

@@ -1,17 +1,12 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { type Client, startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { openDatabase } from '../../db/open.ts'
 
-let server: TestServer
-let client: Client
-
-beforeEach(async () => {
-  server = await startTestServer()
-  client = await server.signIn()
-})
-afterEach(() => server.close())
+const server = fresh(startTestServer)
+const client = fresh(() => server.signIn())
 
 /** Everything secret there is after a node with a file was made, in the clear. */
 async function makeSecrets() {
@@ -79,32 +74,21 @@ test('nothing in the database file opens anything by itself', async () => {
 })
 
 test('the stored secrets need their key: without it the server does not start', async () => {
-  const { dataDir, context } = server
-  await server.close({ keepData: true })
-  rmSync(context.config.paths.secretKey)
-  await expect(startTestServer({ dataDir })).rejects.toThrow('secret.key is missing')
-  rmSync(dataDir, { recursive: true })
-  server = await startTestServer()
+  const lose = () => rmSync(server.context.config.paths.secretKey)
+  await expect(server.restart({}, lose)).rejects.toThrow('secret.key is missing')
 })
 
 test('a database that is gone or empty beside its key is not begun anew: the edges would follow', async () => {
-  const { dataDir, context } = server
-  const { database } = context.config.paths
-  await server.close({ keepData: true })
-  for (const lose of [() => rmSync(database), () => writeFileSync(database, '')]) {
-    lose()
-    await expect(startTestServer({ dataDir })).rejects.toThrow('restore the database')
-  }
-  rmSync(dataDir, { recursive: true })
-  server = await startTestServer()
+  const { database } = server.context.config.paths
+  for (const lose of [() => rmSync(database), () => writeFileSync(database, '')])
+    await expect(server.restart({}, lose)).rejects.toThrow('restore the database')
 })
 
 test('a first start that was killed before it made its key is taken up again', async () => {
-  const { dataDir, context } = server
-  const { database, secretKey } = context.config.paths
-  await server.close({ keepData: true })
-  for (const file of [database, secretKey]) rmSync(file)
-  await openDatabase(database).destroy()
-  server = await startTestServer({ dataDir })
+  const { database, secretKey } = server.context.config.paths
+  await server.restart({}, async () => {
+    for (const file of [database, secretKey]) rmSync(file)
+    await openDatabase(database).destroy()
+  })
   expect((await (await server.signIn()).get('/api/nodes')).statusCode).toBe(200)
 })

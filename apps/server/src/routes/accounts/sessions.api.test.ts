@@ -1,22 +1,16 @@
 import { SESSION_KEY_HEADER } from '@postern/contract/auth'
 import { followStream } from '@postern/testkit/event-stream'
 import { writeRows } from '@postern/testkit/rows'
-import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test, vi } from 'vitest'
 import { updateStated } from '../../changes/change.ts'
 import { SESSION_MAX_MS } from '../../core/accounts/sessions.ts'
 
 const KEY = 'k'.repeat(43)
 const DAY_MS = 24 * 3600 * 1000
 
-let server: TestServer
-let now: number
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T12:00:00Z')
-  server = await startTestServer({ world: { clock: () => now } })
-})
-afterEach(() => server.close())
+const server = fresh(() => startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') }))
 
 /** Signs in; with a key the session is bound to it, as the console's is. */
 async function signIn(key?: string): Promise<string> {
@@ -109,7 +103,7 @@ test('a ticket opens streams for a minute, and nothing else', async () => {
   expect(
     (await server.call({ method: 'POST', url: '/api/auth/ticket', headers: bearer(ticket) })).statusCode,
   ).toBe(401)
-  now += 60_000
+  server.now += 60_000
   expect(await ask({}, `/api/nodes/stream?token=${ticket}`)).toBe(401)
   await writeRows(server.context.db, (tx, revision) =>
     updateStated(tx, 'nodes', 1, revision, { name: 'later' }),
@@ -154,16 +148,16 @@ test('no log line has a ticket', async () => {
 
 test('a session that is used every day ends after thirty, and its streams with it', async () => {
   const token = await signIn()
-  const begin = now
+  const begin = server.now
   for (let day = 1; day < 30; day++) {
-    now = begin + day * DAY_MS
+    server.now = begin + day * DAY_MS
     expect([day, await ask(bearer(token))]).toEqual([day, 200])
   }
-  now = begin + SESSION_MAX_MS - 300
+  server.now = begin + SESSION_MAX_MS - 300
   const stream = await followStream(`${await server.listen()}/api/nodes/stream?token=${token}`)
   expect(stream.isEnded).toBe(false)
   await vi.waitFor(() => expect(stream.isEnded).toBe(true), 2000)
-  now = begin + SESSION_MAX_MS
+  server.now = begin + SESSION_MAX_MS
   expect(await ask(bearer(token))).toBe(401)
 })
 
@@ -171,11 +165,11 @@ test('one of before there was an end gets one', async () => {
   const token = await signIn()
   await server.context.db
     .updateTable('sessions')
-    .set({ expires_at: now + 300 * DAY_MS })
+    .set({ expires_at: server.now + 300 * DAY_MS })
     .execute()
-  now += 29 * DAY_MS
+  server.now += 29 * DAY_MS
   expect(await ask(bearer(token))).toBe(200)
-  now += DAY_MS
+  server.now += DAY_MS
   expect(await ask(bearer(token))).toBe(401)
 })
 

@@ -1,42 +1,24 @@
 import { type AgentReport, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent-report'
 import type { Attention } from '@postern/contract/overview'
+import { openAgentSocket } from '@postern/testkit/agent-calls'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 
-let origin: string
 const server = shared(startTestServer)
 const client = shared(() => server.signIn())
-beforeAll(async () => {
-  origin = await server.listen()
-})
+beforeAll(() => server.listen())
 
 const NOTHING: AgentReport = { takenPorts: [], takenRoutes: [], beyond: NOTHING_BEYOND }
 const TAKEN = { proto: 'tcp', port: 9001, place: 'tunnel', user: 65534, owner: 0 } as const
 const WORDS =
   "A program of user 65534 on this node also listens on TCP port 9001, at the tunnel's address. Visitors still reach the program of root"
 
-async function createNode(name: string): Promise<{ id: number; token: string }> {
-  return (await client.post('/api/nodes', { name })).json()
-}
+const createNode = (name: string) => client.createNode({ name })
 const report = async ({ token }: { token: string }, payload: object) =>
-  (
-    await server.call({
-      method: 'PUT',
-      url: '/api/agent/report',
-      headers: { authorization: `Bearer ${token}` },
-      payload,
-    })
-  ).statusCode
-async function connect({ token }: { token: string }): Promise<WebSocket> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
-  return socket
-}
+  (await server.as(token).put('/api/agent/report', payload)).statusCode
+const connect = async ({ token }: { token: string }) => (await openAgentSocket(server, token)).socket
 const problemOf = async ({ id }: { id: number }) => (await client.get(`/api/nodes/${id}`)).json().problem
 const listAttention = async (): Promise<Attention[]> => (await client.get('/api/overview/attention')).json()
 

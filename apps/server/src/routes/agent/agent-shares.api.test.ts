@@ -1,71 +1,15 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { Publication, PublishAnswer } from '@postern/contract/publishing'
-import type { Service } from '@postern/contract/services'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Publication } from '@postern/contract/publishing'
+import { fresh } from '@postern/testkit/shared'
+import { describe, expect, it } from 'vitest'
+import { port, startPublishingLab, web, wordsOf } from '../../../test/publishing-lab.ts'
 
-interface TestNode {
-  id: number
-  token: string
-}
-
-let server: TestServer
-let client: Client
-let node: TestNode
-/** Added to the clock of the server. */
-let ahead = 0
-beforeEach(async () => {
-  ahead = 0
-  server = await startTestServer({
-    settings: { POSTERN_PORT_RANGE: '32700-32729' },
-    world: { clock: () => Date.now() + ahead, resolver: { resolve: async () => ['203.0.113.1'] } },
-  })
-  client = await server.signIn()
-  node = await createNode('one')
-})
-afterEach(() => server.close())
-
-const createNode = async (name: string, over: object = {}): Promise<TestNode> =>
-  (
-    await client.post('/api/nodes', { name, agentMayPublish: true, agentDomains: ['*.example.com'], ...over })
-  ).json()
-const raise = (shares: object) => client.patch(`/api/nodes/${node.id}`, shares)
-const publish = async (
-  services: unknown[],
-  { source = 'docker', from = node } = {},
-): Promise<Publication[]> => {
-  const answer = await server.call({
-    method: 'PUT',
-    url: '/api/agent/services',
-    headers: { authorization: `Bearer ${from.token}` },
-    payload: { source, services },
-  })
-  expect(answer.statusCode, answer.body).toBe(200)
-  return answer.json<PublishAnswer>().services
-}
-const web = (key: string, over: object = {}) => ({
-  ...{ key, type: 'http', name: key, domain: `${key}.example.com`, backendPort: 8080, ...over },
-})
-const port = (key: string, over: object = {}) => ({ key, type: 'tcp', name: key, backendPort: 5432, ...over })
-const many = <T>(count: number, make: (key: string) => T) =>
+const lab = fresh(() => startPublishingLab({ POSTERN_PORT_RANGE: '32700-32729' }))
+const raise = (shares: object) => lab.client.patch(`/api/nodes/${lab.node.id}`, shares)
+const many = (count: number, make: (key: string) => object) =>
   Array.from({ length: count }, (_, i) => make(`k${i}`))
 const publishedOf = (answers: readonly Publication[]) =>
   answers.filter(({ state }) => state === 'published').length
-const wordsOf = (answer: Publication | undefined) =>
-  answer?.state === 'refused' ? answer.errors.map(({ field, message }) => `${field} ${message}`) : []
-const list = async (): Promise<Service[]> => [
-  ...(await client.get('/api/services/http')).json(),
-  ...(await client.get('/api/services/tcp')).json(),
-]
-const get = async (name: string): Promise<Service> => {
-  const found = (await list()).find((service) => service.name === name)
-  if (!found) throw new Error(`no service ${name}`)
-  return found
-}
-const toggle = async (name: string, verb: 'enable' | 'disable') => {
-  const { nodeId, type, id } = await get(name)
-  expect((await client.patch(`/api/services/${nodeId}/${type}/${id}/${verb}`)).statusCode).toBe(200)
-}
 
 describe('the share of a node', () => {
   it.each([
@@ -102,14 +46,14 @@ describe('the share of a node', () => {
     async (what, share, make, raised, words) => {
       if (what === 'services') await raise({ agentMaxServices: share })
       if (what === 'IP list entries') await raise({ agentMaxEntries: 2 * share })
-      expect(publishedOf(await publish(many(share - 1, make)))).toBe(share - 1)
-      const [one, two] = await publish([make('x'), make('y')], { source: 'file' })
+      expect(publishedOf(await lab.publish(many(share - 1, make)))).toBe(share - 1)
+      const [one, two] = await lab.publish([make('x'), make('y')], { source: 'file' })
       expect([one?.state, two?.state]).toEqual(['published', 'refused'])
       expect(wordsOf(two)[0]).toContain(words)
       expect((await raise(raised)).statusCode).toBe(200)
       expect(
         publishedOf(
-          await publish(
+          await lab.publish(
             many(6, (key) => make(`f${key}`)),
             { source: 'file' },
           ),
@@ -122,16 +66,17 @@ describe('the share of a node', () => {
     await raise({ agentMaxPorts: 0 })
     for (let i = 0; i < 3; i++)
       expect(
-        (await client.post(`/api/services/${node.id}/tcp`, { name: 'mine', backendPort: 1 })).statusCode,
+        (await lab.client.post(`/api/services/${lab.node.id}/tcp`, { name: 'mine', backendPort: 1 }))
+          .statusCode,
       ).toBe(201)
-    expect(wordsOf((await publish([port('x')]))[0])[0]).toContain("this node's limit of 0 ports")
+    expect(wordsOf((await lab.publish([port('x')]))[0])[0]).toContain("this node's limit of 0 ports")
   })
 
   it('that is made smaller takes the newest away, and the agent is told', async () => {
-    await publish(many(4, port))
+    await lab.publish(many(4, port))
     await raise({ agentMaxPorts: 2 })
-    expect((await list()).filter(({ source }) => source).map(({ name }) => name)).toEqual(['k0', 'k1'])
-    expect((await publish(many(4, port))).map(({ state }) => state)).toEqual([
+    expect(await lab.published()).toEqual(['k0', 'k1'])
+    expect((await lab.publish(many(4, port))).map(({ state }) => state)).toEqual([
       'published',
       'published',
       'refused',
@@ -141,8 +86,8 @@ describe('the share of a node', () => {
 
   it('takes nothing away by a change of one that is there', async () => {
     await raise({ agentMaxPorts: 1 })
-    await publish([port('a')])
-    expect(publishedOf(await publish([port('a', { backendPort: 99, port: 32_720 })]))).toBe(1)
+    await lab.publish([port('a')])
+    expect(publishedOf(await lab.publish([port('a', { backendPort: 99, port: 32_720 })]))).toBe(1)
   })
 
   it.each([{ agentMaxPorts: -1 }, { agentMaxServices: 1001 }, { agentMaxEntries: 1.5 }])(
@@ -163,63 +108,64 @@ describe('the share of a node', () => {
 })
 
 describe('a port that was freed', () => {
-  const free = async (name: string) => {
-    const { nodeId, type, id } = await get(name)
-    await client.delete(`/api/services/${nodeId}/${type}/${id}`)
-  }
+  const free = async (name: string) => lab.remove(await lab.get(name))
 
   it('goes to its own node first, to a person last, and to another agent a day later', async () => {
-    const other = await createNode('two')
-    await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', backendPort: 1883 })
-    expect(await get('broker')).toMatchObject({ port: 32_700 })
+    const other = await lab.createNode('two')
+    await lab.client.post(`/api/services/${other.id}/tcp`, { name: 'broker', backendPort: 1883 })
+    expect(await lab.get('broker')).toMatchObject({ port: 32_700 })
     await free('broker')
-    const [taken] = await publish([port('hostile')])
+    const [taken] = await lab.publish([port('hostile')])
     expect(taken).toMatchObject({ port: 32_701 })
-    await client.post(`/api/services/${other.id}/tcp`, { name: 'again', backendPort: 1883 })
-    expect(await get('again')).toMatchObject({ port: 32_700 })
+    await lab.client.post(`/api/services/${other.id}/tcp`, { name: 'again', backendPort: 1883 })
+    expect(await lab.get('again')).toMatchObject({ port: 32_700 })
     await free('again')
     await raise({ agentMaxPorts: 100 })
     const set = many(30, port)
-    expect(wordsOf((await publish(set)).at(-1))).toEqual([
+    expect(wordsOf((await lab.publish(set)).at(-1))).toEqual([
       'port Every free TCP port belonged to another node within the last day: delete a service, or widen POSTERN_PORT_RANGE',
     ])
     // A person has it at once, an agent a day later.
-    await client.post(`/api/services/${node.id}/tcp`, { name: 'of a person', backendPort: 1 })
-    expect(await get('of a person')).toMatchObject({ port: 32_700 })
+    await lab.client.post(`/api/services/${lab.node.id}/tcp`, { name: 'of a person', backendPort: 1 })
+    expect(await lab.get('of a person')).toMatchObject({ port: 32_700 })
     await free('of a person')
-    expect((await publish(set)).at(-1)).toMatchObject({ port: 32_700 })
-    await publish([])
-    await client.post(`/api/services/${other.id}/tcp`, { name: 'last', port: 32_700, backendPort: 1883 })
+    expect((await lab.publish(set)).at(-1)).toMatchObject({ port: 32_700 })
+    await lab.publish([])
+    await lab.client.post(`/api/services/${other.id}/tcp`, { name: 'last', port: 32_700, backendPort: 1883 })
     await free('last')
-    ahead = 86_400_001
-    expect((await publish(set)).at(-1)).toMatchObject({ port: 32_700 })
+    lab.server.now += 86_400_001
+    expect((await lab.publish(set)).at(-1)).toMatchObject({ port: 32_700 })
   })
 
   it('is kept for as many as a node may use, the newest: none keeps more by going through them', async () => {
-    const other = await createNode('two')
+    const other = await lab.createNode('two')
     await raise({ agentMaxPorts: 10 })
     for (const from of [32_700, 32_710, 32_720])
-      await publish(Array.from({ length: 10 }, (_, i) => port(`k${from + i}`, { port: from + i })))
-    await publish([port('newest', { port: 32_729 })])
-    const answers = await publish(many(20, port), { from: other })
+      await lab.publish(Array.from({ length: 10 }, (_, i) => port(`k${from + i}`, { port: from + i })))
+    await lab.publish([port('newest', { port: 32_729 })])
+    const answers = await lab.publish(many(20, port), { from: other })
     expect(publishedOf(answers)).toBe(20)
     expect(answers.at(-1)).toMatchObject({ port: 32_719 })
     expect(
-      wordsOf((await publish([port('x', { port: 32_728 })], { from: other, source: 'file' }))[0])[0],
+      wordsOf((await lab.publish([port('x', { port: 32_728 })], { from: other, source: 'file' }))[0])[0],
     ).toContain('port belonged to another node within the last day')
   })
 
   it('is not to be had by its number within a day, but by its own node and by a person', async () => {
-    const other = await createNode('two')
-    await client.post(`/api/services/${other.id}/tcp`, { name: 'broker', port: 32_710, backendPort: 1883 })
+    const other = await lab.createNode('two')
+    await lab.client.post(`/api/services/${other.id}/tcp`, {
+      name: 'broker',
+      port: 32_710,
+      backendPort: 1883,
+    })
     await free('broker')
-    expect(wordsOf((await publish([port('hostile', { port: 32_710 })]))[0])).toEqual([
+    expect(wordsOf((await lab.publish([port('hostile', { port: 32_710 })]))[0])).toEqual([
       'port belonged to another node within the last day: leave the port out, or choose another one',
     ])
-    expect(publishedOf(await publish([port('own', { port: 32_710 })], { from: other }))).toBe(1)
-    await publish([], { from: other })
+    expect(publishedOf(await lab.publish([port('own', { port: 32_710 })], { from: other }))).toBe(1)
+    await lab.publish([], { from: other })
     const form = { name: 'moved', port: 32_710, backendPort: 1 }
-    expect((await client.post(`/api/services/${node.id}/tcp`, form)).statusCode).toBe(201)
+    expect((await lab.client.post(`/api/services/${lab.node.id}/tcp`, form)).statusCode).toBe(201)
   })
 })
 
@@ -228,57 +174,57 @@ describe('a name that was freed', () => {
   const refusal = [
     'domain belonged to another node within the last day: give it to this one under “Domains Its Agent May Use” in its form, or choose another domain',
   ]
-  const createOther = () => createNode('two', { agentDomains: [] })
+  const createOther = () => lab.createNode('two', { agentDomains: [] })
 
   it('is within a day its own node’s alone, unless a person gives it to another or deletes the node', async () => {
     const other = await createOther()
-    await publish([shop])
-    await publish([])
-    expect(wordsOf((await publish([shop], { from: other }))[0])).toEqual(refusal)
-    expect(publishedOf(await publish([shop]))).toBe(1)
-    await publish([{ ...shop, domain: 'moved.example.net' }])
-    expect(wordsOf((await publish([shop], { from: other }))[0])).toEqual(refusal)
+    await lab.publish([shop])
+    await lab.publish([])
+    expect(wordsOf((await lab.publish([shop], { from: other }))[0])).toEqual(refusal)
+    expect(publishedOf(await lab.publish([shop]))).toBe(1)
+    await lab.publish([{ ...shop, domain: 'moved.example.net' }])
+    expect(wordsOf((await lab.publish([shop], { from: other }))[0])).toEqual(refusal)
     const given = { agentDomains: ['shop.example.net'] }
-    await client.patch(`/api/nodes/${other.id}`, given)
-    expect(publishedOf(await publish([shop], { from: other }))).toBe(1)
-    await publish([], { from: other })
-    expect(wordsOf((await publish([shop]))[0])).toEqual(refusal)
-    await client.delete(`/api/nodes/${other.id}`)
-    expect(publishedOf(await publish([shop]))).toBe(1)
+    await lab.client.patch(`/api/nodes/${other.id}`, given)
+    expect(publishedOf(await lab.publish([shop], { from: other }))).toBe(1)
+    await lab.publish([], { from: other })
+    expect(wordsOf((await lab.publish([shop]))[0])).toEqual(refusal)
+    await lab.client.delete(`/api/nodes/${other.id}`)
+    expect(publishedOf(await lab.publish([shop]))).toBe(1)
   })
 
   it('is anybody’s a day later, and a person’s at once', async () => {
     const other = await createOther()
-    await publish([shop])
-    await publish([])
+    await lab.publish([shop])
+    await lab.publish([])
     const form = { name: 'mine', domain: 'shop.example.net', backendPort: 80 }
-    const made = await client.post(`/api/services/${other.id}/http`, form)
+    const made = await lab.client.post(`/api/services/${other.id}/http`, form)
     expect(made.statusCode).toBe(201)
-    await publish([web('late', { domain: 'late.example.net' })])
-    await publish([])
+    await lab.publish([web('late', { domain: 'late.example.net' })])
+    await lab.publish([])
     const late = web('late', { domain: 'late.example.net' })
-    expect(publishedOf(await publish([late], { from: other }))).toBe(0)
-    ahead = 86_400_001
-    expect(publishedOf(await publish([late], { from: other }))).toBe(1)
+    expect(publishedOf(await lab.publish([late], { from: other }))).toBe(0)
+    lab.server.now += 86_400_001
+    expect(publishedOf(await lab.publish([late], { from: other }))).toBe(1)
   })
 
   it('is kept for as many as a node may use, the newest: none keeps more by going through them', async () => {
     const other = await createOther()
     await raise({ agentMaxDomains: 2 })
     const names = ['a', 'b', 'c'].map((key) => web(key, { domain: `${key}.example.net` }))
-    for (const each of names) await publish([each])
-    await publish([])
-    const answers = await publish(names, { from: other })
+    for (const each of names) await lab.publish([each])
+    await lab.publish([])
+    const answers = await lab.publish(names, { from: other })
     expect(answers.map(({ state }) => state)).toEqual(['published', 'refused', 'refused'])
   })
 
   it('is not kept while another service of people or of the node is at it', async () => {
     const other = await createOther()
-    await publish([shop])
+    await lab.publish([shop])
     const form = { name: 'beside', domain: 'shop.example.net', pathLocation: '/p', backendPort: 80 }
-    await client.post(`/api/services/${other.id}/http`, form)
-    await publish([])
-    expect(publishedOf(await publish([shop], { from: other }))).toBe(1)
+    await lab.client.post(`/api/services/${other.id}/http`, form)
+    await lab.publish([])
+    expect(publishedOf(await lab.publish([shop], { from: other }))).toBe(1)
   })
 })
 
@@ -287,19 +233,19 @@ describe('what a person disabled', () => {
     ['a path', web, { domain: 'a.example.com', pathLocation: '/p' }],
     ['a port', port, { port: 32_705 }],
   ] as const)('stays so by %s, whatever key or source asks for it', async (_, make, address) => {
-    await publish([make('k1', address)])
-    await toggle('k1', 'disable')
-    const [again] = await publish([make('k2', address)])
+    await lab.publish([make('k1', address)])
+    await lab.toggle(await lab.get('k1'), 'disable')
+    const [again] = await lab.publish([make('k2', address)])
     expect(again).toMatchObject({ state: 'published', enabled: false, disabledByPerson: true })
-    await publish([])
-    const [elsewhere] = await publish([make('k3', address)], { source: 'other' })
+    await lab.publish([])
+    const [elsewhere] = await lab.publish([make('k3', address)], { source: 'other' })
     expect(elsewhere).toMatchObject({ state: 'published', enabled: false, disabledByPerson: true })
     const moved = make('k3', _ === 'a path' ? { ...address, pathLocation: '/q' } : { port: 32_706 })
-    expect((await publish([moved], { source: 'other' }))[0]).toMatchObject({ enabled: false })
-    await publish([make('k3', address)], { source: 'other' })
-    await toggle('k3', 'enable')
-    await publish([], { source: 'other' })
-    expect((await publish([make('k4', address)]))[0]).toMatchObject({
+    expect((await lab.publish([moved], { source: 'other' }))[0]).toMatchObject({ enabled: false })
+    await lab.publish([make('k3', address)], { source: 'other' })
+    await lab.toggle(await lab.get('k3'), 'enable')
+    await lab.publish([], { source: 'other' })
+    expect((await lab.publish([make('k4', address)]))[0]).toMatchObject({
       enabled: true,
       disabledByPerson: false,
     })

@@ -1,28 +1,21 @@
 import { AgentConfig } from '@postern/contract/agent'
+import { type AgentSocket, openAgentSocket } from '@postern/testkit/agent-calls'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { WebSocket } from 'ws'
 
-let origin: string
 const server = shared(startTestServer)
 const client = shared(() => server.signIn())
-beforeAll(async () => {
-  origin = await server.listen()
-})
+beforeAll(() => server.listen())
 
-const createNode = async (form: object) => (await client.post('/api/nodes', form)).json()
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
-const getConfig = (token: string) =>
-  server.call({ method: 'GET', url: '/api/agent/config', headers: bearer(token) })
-const register = (token: string, publicKey: string) =>
-  server.call({ method: 'PUT', url: '/api/agent/key', headers: bearer(token), payload: { publicKey } })
+const getConfig = (token: string) => server.as(token).get('/api/agent/config')
+const register = (token: string, publicKey: string) => server.as(token).put('/api/agent/key', { publicKey })
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
 describe('the configuration', () => {
   it('is all an agent needs, and nothing private of the server', async () => {
-    const node = await createNode({ name: 'site', dns: '9.9.9.9, 1.1.1.1', keepalive: 7 })
+    const node = await client.createNode({ name: 'site', dns: '9.9.9.9, 1.1.1.1', keepalive: 7 })
     const config = AgentConfig.parse((await getConfig(node.token)).json())
     expect(config).toMatchObject({
       node: { id: node.id, name: 'site', enabled: true },
@@ -44,7 +37,12 @@ describe('the configuration', () => {
 
   it('follows the node: gateway, internet, an address that changed', async () => {
     const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
-    const node = await createNode({ name: 'gw', isGateway: true, gatewayNetworks, allowInternet: true })
+    const node = await client.createNode({
+      name: 'gw',
+      isGateway: true,
+      gatewayNetworks,
+      allowInternet: true,
+    })
     const config = AgentConfig.parse((await getConfig(node.token)).json())
     expect(config.gateway).toEqual(gatewayNetworks)
     expect(config.peer.allowedIps).toEqual(['0.0.0.0/0', '::/0'])
@@ -54,8 +52,8 @@ describe('the configuration', () => {
   })
 
   it('names the ports of the node itself to which enabled services lead, each once', async () => {
-    const node = await createNode({ name: 'ports' })
-    const other = await createNode({ name: 'its neighbour' })
+    const node = await client.createNode({ name: 'ports' })
+    const other = await client.createNode({ name: 'its neighbour' })
     const publish = async (type: string, form: object, nodeId = node.id) =>
       (await client.post(`/api/services/${nodeId}/${type}`, form)).json()
     const web = { name: 'web', pathLocation: '/web', backendPort: 8384, backendHost: 'localhost' }
@@ -74,14 +72,14 @@ describe('the configuration', () => {
 
   it('names no port of a gateway for services on other hosts of its networks', async () => {
     const gatewayNetworks = [{ interface: 'eth0', subnet: '192.168.9.0/24' }]
-    const node = await createNode({ name: 'gate', isGateway: true, gatewayNetworks })
+    const node = await client.createNode({ name: 'gate', isGateway: true, gatewayNetworks })
     const form = { name: 'printer', pathLocation: '/printer', backendHost: '192.168.9.7', backendPort: 80 }
     expect((await client.post(`/api/services/${node.id}/http`, form)).statusCode).toBe(201)
     expect((await getConfig(node.token)).json().targets).toEqual({ tcp: [], udp: [] })
   })
 
   it('can still be read while the node is disabled, and not with a foreign or dead token', async () => {
-    const node = await createNode({ name: 'off' })
+    const node = await client.createNode({ name: 'off' })
     await client.patch(`/api/nodes/${node.id}/disable`)
     expect((await getConfig(node.token)).json().node.enabled).toBe(false)
     expect((await getConfig(client.token)).statusCode).toBe(403)
@@ -95,7 +93,7 @@ describe('the configuration', () => {
     try {
       const admin = await other.signIn()
       const { token } = (await admin.post('/api/nodes', { name: 'six' })).json()
-      const answer = await other.call({ method: 'GET', url: '/api/agent/config', headers: bearer(token) })
+      const answer = await other.as(token).get('/api/agent/config')
       expect(answer.json().peer.endpoint).toBe('[2001:db8::1]:51820')
     } finally {
       await other.close()
@@ -105,8 +103,8 @@ describe('the configuration', () => {
 
 describe('registering a key', () => {
   it('belongs to the node of the token, once for all nodes', async () => {
-    const a = await createNode({ name: 'a' })
-    const b = await createNode({ name: 'b' })
+    const a = await client.createNode({ name: 'a' })
+    const b = await client.createNode({ name: 'b' })
     expect((await register(a.token, key(1))).json().publicKey).toBe(key(1))
     expect((await register(a.token, key(1))).statusCode).toBe(200)
     expect((await register(b.token, key(1))).statusCode).toBe(409)
@@ -116,7 +114,7 @@ describe('registering a key', () => {
   })
 
   it('is refused when it is of low order: everybody would know the secret', async () => {
-    const node = await createNode({ name: 'weak' })
+    const node = await client.createNode({ name: 'weak' })
     for (const first of [0, 1]) {
       const weak = Buffer.alloc(32)
       weak[0] = first
@@ -130,8 +128,8 @@ describe('registering a key', () => {
   })
 
   it('is refused after too many, so that a node cannot keep the edges busy', async () => {
-    const hostile = await createNode({ name: 'hostile' })
-    const other = await createNode({ name: 'other' })
+    const hostile = await client.createNode({ name: 'hostile' })
+    const other = await client.createNode({ name: 'other' })
     for (let i = 0; i < 20; i++) expect((await register(hostile.token, key(100 + i))).statusCode).toBe(200)
     const refused = await register(hostile.token, key(99))
     expect(refused.statusCode).toBe(429)
@@ -143,30 +141,19 @@ describe('registering a key', () => {
 
 describe('the socket', () => {
   it('is there a few times for each node, and the oldest goes first', async () => {
-    const node = await createNode({ name: 'many' })
-    const closed: number[] = []
-    const sockets: WebSocket[] = []
-    for (let i = 0; i < 6; i++) {
-      const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-        headers: bearer(node.token),
-      })
-      socket.on('close', () => closed.push(i))
-      await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
-      sockets.push(socket)
-    }
-    await until('the end of the oldest', () => closed.length === 2)
-    expect(closed).toEqual([0, 1])
-    for (const socket of sockets) socket.terminate()
+    const node = await client.createNode({ name: 'many' })
+    const opened: AgentSocket[] = []
+    for (let i = 0; i < 6; i++) opened.push(await openAgentSocket(server, node.token))
+    const isClosed = () => opened.map(({ closed }) => closed !== '')
+    await until('the end of two', () => isClosed().filter(Boolean).length === 2)
+    expect(isClosed()).toEqual([true, true, false, false, false, false])
+    for (const { socket } of opened) socket.terminate()
   })
 
   it('hints at once and when this node changes, and only then', async () => {
-    const mine = await createNode({ name: 'mine' })
-    const other = await createNode({ name: 'other' })
-    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-      headers: bearer(mine.token),
-    })
-    const frames: string[] = []
-    socket.on('message', (data) => frames.push(String(data)))
+    const mine = await client.createNode({ name: 'mine' })
+    const other = await client.createNode({ name: 'other' })
+    const { socket, frames } = await openAgentSocket(server, mine.token)
     await until('the first hint', () => frames.length === 1)
     await client.patch(`/api/nodes/${other.id}`, { name: 'other name' })
     await client.patch(`/api/nodes/${mine.id}/disable`)
@@ -176,50 +163,36 @@ describe('the socket', () => {
   })
 
   it('hints at changes of the services of this node, and of no other', async () => {
-    const mine = await createNode({ name: 'publishing' })
-    const other = await createNode({ name: 'publishing too' })
-    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-      headers: bearer(mine.token),
-    })
-    let hints = 0
-    socket.on('message', () => hints++)
-    await until('the first hint', () => hints === 1)
+    const mine = await client.createNode({ name: 'publishing' })
+    const other = await client.createNode({ name: 'publishing too' })
+    const { socket, frames } = await openAgentSocket(server, mine.token)
+    await until('the first hint', () => frames.length === 1)
     await client.post(`/api/services/${other.id}/tcp`, { name: 'theirs', backendPort: 1 })
     const { id } = (await client.post(`/api/services/${mine.id}/tcp`, { name: 'own', backendPort: 1 })).json()
-    await until('the hint of a new service', () => hints === 2)
+    await until('the hint of a new service', () => frames.length === 2)
     await client.patch(`/api/services/${mine.id}/tcp/${id}`, { backendPort: 2 })
-    await until('the hint of a changed one', () => hints === 3)
+    await until('the hint of a changed one', () => frames.length === 3)
     await client.delete(`/api/services/${mine.id}/tcp/${id}`)
-    await until('the hint of a deleted one', () => hints === 4)
+    await until('the hint of a deleted one', () => frames.length === 4)
     socket.close()
   })
 
   it('ends with the node', async () => {
-    const node = await createNode({ name: 'ending' })
-    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-      headers: bearer(node.token),
-    })
-    let reason = ''
-    socket.on('close', (_code, text) => {
-      reason = String(text)
-    })
-    await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+    const node = await client.createNode({ name: 'ending' })
+    const opened = await openAgentSocket(server, node.token)
     await client.delete(`/api/nodes/${node.id}`)
-    await until('the end', () => reason === 'the access token was deleted')
+    await until('the end', () => opened.closed === 'the access token was deleted')
   })
 
   it('outlives a database that cannot be read: the node is still there', async () => {
     const broken = await startTestServer()
-    const { id, token } = (await (await broken.signIn()).post('/api/nodes', { name: 'site' })).json()
-    const socket = new WebSocket(`${(await broken.listen()).replace('http', 'ws')}/api/agent/socket`, {
-      headers: bearer(token),
-    })
-    let hints = 0
-    socket.on('message', () => hints++)
-    await until('the first hint', () => hints === 1)
+    await broken.listen()
+    const { id, token } = await (await broken.signIn()).createNode({ name: 'site' })
+    const { socket, frames } = await openAgentSocket(broken, token)
+    await until('the first hint', () => frames.length === 1)
     await broken.context.db.destroy()
     broken.context.bus.emit({ kind: 'changed', revision: 99, touched: { nodes: [id] } })
-    await until('the second hint', () => hints === 2)
+    await until('the second hint', () => frames.length === 2)
     await until('the log', () => broken.logged().includes('it is not known whether a token still holds'))
     const answered = new Promise((resolve) => socket.once('pong', () => resolve('open')))
     const closed = new Promise((resolve) => socket.once('close', () => resolve('closed')))

@@ -2,15 +2,15 @@ import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const AGENT = '#!/usr/bin/env node\n// the agent\n'
 const SINGLE = randomBytes(300_000)
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 const rootDir = tempDir()
-let server: TestServer
 beforeAll(async () => {
   mkdirSync(join(rootDir, 'apps/agent/dist'), { recursive: true })
   writeFileSync(join(rootDir, 'apps/agent/dist/postern.mjs'), AGENT)
@@ -20,9 +20,8 @@ beforeAll(async () => {
     join(rootDir, 'dist/postern-linux-x64.gz.sha256'),
     `${sha256(SINGLE)}  postern-linux-x64.gz\n`,
   )
-  server = await startTestServer({ rootDir })
 })
-afterAll(() => server.close())
+const server = shared(() => startTestServer({ rootDir }))
 
 const get = (url: string) => server.call({ method: 'GET', url })
 

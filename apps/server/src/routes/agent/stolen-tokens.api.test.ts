@@ -1,38 +1,22 @@
 import type { CreatedPat, Pat } from '@postern/contract/pats'
-import type { Publication, PublishAnswer } from '@postern/contract/publishing'
+import { publishAs } from '@postern/testkit/agent-calls'
 import { fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { describe, expect, it, vi } from 'vitest'
 
-let server: TestServer
-let client: Client
-let node: { id: number; token: string }
-let copied: CreatedPat
-let resolve = async () => ['203.0.113.1']
-
-beforeEach(async () => {
-  resolve = async () => ['203.0.113.1']
-  server = await startTestServer({ world: { resolver: { resolve: () => resolve() } } })
-  client = await server.signIn()
-  const form = { name: 'gw', agentMayPublish: true, agentDomains: ['*.example.com'] }
-  node = (await client.post('/api/nodes', form)).json()
-  copied = (await client.post(pats(), { name: 'copied' })).json()
-})
-afterEach(() => server.close())
+const resolver = fresh(() => ({ resolve: async () => ['203.0.113.1'] }))
+const server = fresh(() => startTestServer({ world: { resolver } }))
+const client = fresh(() => server.signIn())
+const form = { name: 'gw', agentMayPublish: true, agentDomains: ['*.example.com'] }
+const node = fresh(() => client.createNode(form))
+const copied = fresh<CreatedPat>(async () => (await client.post(pats(), { name: 'copied' })).json())
 
 const pats = () => `/api/nodes/${node.id}/pats`
 const send = (token: string, source: string, services: unknown[]) =>
-  server.call({
-    method: 'PUT',
-    url: '/api/agent/services',
-    headers: { authorization: `Bearer ${token}` },
-    payload: { source, services },
-  })
-const publish = async (token: string, source: string, services: unknown[]): Promise<Publication[]> => {
-  const answer = await send(token, source, services)
-  expect(answer.statusCode, answer.body).toBe(200)
-  return answer.json<PublishAnswer>().services
-}
+  server.as(token).put('/api/agent/services', { source, services })
+const publish = (token: string, source: string, services: unknown[]) =>
+  publishAs(server, token, services, source)
 const web = (key: string, domain = `${key}.example.com`) => ({
   ...{ key, type: 'http', name: key, domain, backendPort: 8080 },
 })
@@ -101,7 +85,7 @@ describe('what a token published', () => {
   })
 
   it('is not published any more when the token ended while its domains were looked up', async () => {
-    resolve = async () => {
+    resolver.resolve = async () => {
       await revoke('?forgetKey=true')
       return ['203.0.113.1']
     }

@@ -1,15 +1,11 @@
 import { MESSAGES } from '@postern/contract/messages'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 
-let server: TestServer
-let client: Client
-beforeEach(async () => {
-  const resolver = { resolve: async () => ['203.0.113.1'] }
-  server = await startTestServer({ world: { resolver } })
-  client = await server.signIn()
-})
-afterEach(() => server.close())
+const resolver = { resolve: async () => ['203.0.113.1'] }
+const server = fresh(() => startTestServer({ world: { resolver } }))
+const client = fresh(() => server.signIn())
 
 const DAY = 86_400_000
 const create = async (domain: string, over = {}) =>

@@ -1,8 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import type { Domain } from '@postern/contract/domains'
+import { publishAs } from '@postern/testkit/agent-calls'
 import { fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { describe, expect, it } from 'vitest'
 import { LookupError } from '../../core/domains/resolver.ts'
 
 const PUBLIC_HOST = 'postern.example.com'
@@ -12,39 +14,23 @@ const OIDC = {
   POSTERN_OIDC_CLIENT_SECRET: 'secret',
 }
 
-let server: TestServer
-let client: Client
-let domain: Domain
-let node: { id: number; token: string }
+const resolve = async (name: string) => {
+  if (name.startsWith('away.')) throw new LookupError('absent')
+  return ['203.0.113.1']
+}
+const settings = { POSTERN_PUBLIC_HOST: PUBLIC_HOST, POSTERN_PORT_RANGE: '32700-32710', ...OIDC }
+const server = fresh(() => startTestServer({ settings, world: { resolver: { resolve } } }))
+const client = fresh(() => server.signIn())
+const node = fresh(() => client.createNode({ name: 'office', agentMayPublish: true }))
+const guarded = { authentication: true, allowedEmails: ['ann@example.com', 'bob@example.com'] }
+const domain = fresh(() => client.createDomain({ domain: 'old.example.com', ...guarded }))
 
-beforeEach(async () => {
-  const resolve = async (name: string) => {
-    if (name.startsWith('away.')) throw new LookupError('absent')
-    return ['203.0.113.1']
-  }
-  const settings = { POSTERN_PUBLIC_HOST: PUBLIC_HOST, POSTERN_PORT_RANGE: '32700-32710', ...OIDC }
-  server = await startTestServer({ settings, world: { resolver: { resolve } } })
-  client = await server.signIn()
-  const rights = { agentMayPublish: true }
-  node = (await client.post('/api/nodes', { name: 'office', ...rights })).json()
-  const guarded = { authentication: true, allowedEmails: ['ann@example.com', 'bob@example.com'] }
-  domain = (await client.post('/api/domains', { domain: 'old.example.com', ...guarded })).json()
-})
-afterEach(() => server.close())
-
+/** Goes on with the domain that a search finds. */
+const take = async (name: string) =>
+  Object.assign(domain, (await client.get(`/api/domains?search=${name}`)).json()[0])
 const rename = (to: string, over: object = {}) =>
   client.patch(`/api/domains/${domain.id}`, { domain: to, ...over })
-const publish = async (...services: object[]) => await publishOf(node.token, services)
-const publishOf = async (token: string, services: object[]) => {
-  const { statusCode, body } = await server.call({
-    method: 'PUT',
-    url: '/api/agent/services',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    payload: JSON.stringify({ source: 'docker', services }),
-  })
-  expect(statusCode, body).toBe(200)
-  return JSON.parse(body).services
-}
+const publish = (...services: object[]) => publishAs(server, node.token, services)
 const brought = (key: string, name: string) =>
   ({ key, type: 'http', name: key, domain: name, backendPort: 8080 }) as const
 const names = async (): Promise<string[]> =>
@@ -124,8 +110,7 @@ describe('a domain gets another name', () => {
 describe('a domain that an agent brought', () => {
   it('becomes the person’s, with what is there; what the agent goes on naming is judged anew', async () => {
     await publish(brought('web', 'brought.example.com'))
-    const [made] = (await client.get('/api/domains?search=brought')).json()
-    domain = made
+    await take('brought')
     expect((await rename('kept.example.com')).statusCode).toBe(200)
     expect(await routesAt('kept.example.com')).toHaveLength(1)
     expect((await client.get(`/api/nodes/${node.id}`)).json().agentDomains).toEqual(['kept.example.com'])
@@ -137,10 +122,10 @@ describe('a domain that an agent brought', () => {
 
   it('leaves its old name to the agents of other nodes after a day at the earliest', async () => {
     await publish(brought('web', 'brought.example.com'))
-    domain = (await client.get('/api/domains?search=brought')).json()[0]
+    await take('brought')
     await rename('kept.example.com')
     const other = (await client.post('/api/nodes', { name: 'shop', agentMayPublish: true })).json()
-    expect(await publishOf(other.token, [brought('web', 'brought.example.com')])).toMatchObject([
+    expect(await publishAs(server, other.token, [brought('web', 'brought.example.com')])).toMatchObject([
       {
         state: 'refused',
         errors: [{ field: 'domain', message: expect.stringMatching(/^belonged to another node/) }],
@@ -152,7 +137,7 @@ describe('a domain that an agent brought', () => {
     await publish(brought('web', 'brought.example.com'))
     const [{ id }] = (await client.get('/api/services/http?domain=brought.example.com')).json()
     await client.patch(`/api/services/${node.id}/http/${id}/disable`)
-    domain = (await client.get('/api/domains?search=brought')).json()[0]
+    await take('brought')
     await rename('kept.example.com')
     for (const name of ['kept.example.com', 'brought.example.com'])
       expect(await publish(brought(`again at ${name}`, name))).toMatchObject([

@@ -1,36 +1,26 @@
 import type { PeerFigures } from '@postern/contract/edge'
 import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 
-let server: TestServer
-let client: Client
-let base: string
-let now: number
-const open: FollowedStream[] = []
-
+const server = fresh(() => startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') }))
+const client = fresh(() => server.signIn())
 beforeEach(async () => {
-  now = Date.parse('2026-11-21T12:00:00Z')
-  server = await startTestServer({ world: { clock: () => now } })
-  client = await server.signIn()
-  base = await server.listen()
+  await server.listen()
   await client.post('/api/nodes', { name: 'one' })
-})
-afterEach(async () => {
-  for (const stream of open.splice(0)) stream.close()
-  await server.close()
 })
 
 async function follow(query: string, token = client.token): Promise<FollowedStream> {
-  const stream = await followStream(`${base}/api/nodes/stream?token=${token}${query}`)
-  open.push(stream)
+  const stream = await followStream(`${server.origin}/api/nodes/stream?token=${token}${query}`)
+  onTestFinished(() => stream.close())
   return stream
 }
 
 const figures = (nodeId: number, rx = 1): PeerFigures => ({
   nodeId,
-  latestHandshake: now,
+  latestHandshake: server.now,
   rx,
   tx: 2,
   clientIp: '198.51.100.7',
@@ -82,7 +72,7 @@ test('a node that vanishes turns offline by time alone', async () => {
   const stream = await follow('&id=2')
   await until('online', () => stream.listData().length === 1)
   expect(stream.listData()[0]).toMatchObject({ status: 'online' })
-  now += 180_001
+  server.now += 180_001
   server.context.live.expire()
   await until('offline', () => stream.listData().length === 2)
   expect(stream.listData()[1]).toMatchObject({ status: 'offline' })
@@ -97,9 +87,9 @@ test('a stream ends with its node, with the session and with the server; none is
   await client.post('/api/auth/logout')
   await until('the session is gone', () => streams.every((stream) => stream.isEnded))
   expect(server.app.streams.size).toBe(0)
-  client = await server.signIn()
-  const last = await follow('')
-  const reader = await follow('')
+  const { token } = await server.signIn()
+  const last = await follow('', token)
+  const reader = await follow('', token)
   reader.close()
   await until('a reader has left', () => server.app.streams.size === 1)
   await server.app.close()

@@ -1,36 +1,22 @@
 import { once } from 'node:events'
-import type { CreatedNode } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { openAgentSocket } from '@postern/testkit/agent-calls'
+import { startTestServer } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { expect, test } from 'vitest'
 
 const BEGIN = Date.parse('2026-11-21T12:00:00Z')
-let now: number
-let server: TestServer
-let client: Client
-let node: CreatedNode
-
-beforeEach(async () => {
-  now = BEGIN
-  server = await startTestServer({ world: { clock: () => now } })
-  client = await server.signIn()
-  node = (await client.post('/api/nodes', { name: 'site' })).json()
-})
-afterEach(() => server.close())
+const server = fresh(() => startTestServer({ now: BEGIN }))
+const client = fresh(() => server.signIn())
+const node = fresh(() => client.createNode({ name: 'site' }))
 
 const tokens = async () => (await client.get(`/api/nodes/${node.id}/pats`)).json<Pat[]>()
 const lastUsed = async () => (await tokens())[0]?.lastUsed
-const use = (token = node.token) =>
-  server.call({ method: 'GET', url: '/api/agent/config', headers: { authorization: `Bearer ${token}` } })
-async function connect(token: string): Promise<WebSocket> {
-  const origin = await server.listen()
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  await once(socket, 'open')
-  return socket
+const use = (token = node.token) => server.as(token).get('/api/agent/config')
+async function connect(token: string) {
+  await server.listen()
+  return (await openAgentSocket(server, token)).socket
 }
 const kept = () => server.context.liveDb.selectFrom('token_uses').selectAll().execute()
 
@@ -38,9 +24,9 @@ test('a token that was never used says so, and after that when it was used last'
   const other = (await client.post(`/api/nodes/${node.id}/pats`, { name: 'other' })).json()
   expect((await tokens()).map((token) => token.lastUsed)).toEqual([null, null])
   await use()
-  now += 5000
+  server.now += 5000
   await use()
-  now += 5000
+  server.now += 5000
   await use(`${node.token.slice(0, -1)}x`)
   const seen = Object.fromEntries((await tokens()).map((token) => [token.name, token.lastUsed]))
   expect(seen).toEqual({ default: BEGIN + 5000, other: null })
@@ -49,31 +35,29 @@ test('a token that was never used says so, and after that when it was used last'
 
 test('it is in use while its agent is connected', async () => {
   const socket = await connect(node.token)
-  now += 3_600_000
-  expect(await lastUsed()).toBe(now)
+  server.now += 3_600_000
+  expect(await lastUsed()).toBe(server.now)
   socket.close()
   const end = await until('the end of the connection', async () => {
-    now += 1000
+    server.now += 1000
     const used = await lastUsed()
-    return used !== now && used
+    return used !== server.now && used
   })
-  now += 3_600_000
+  server.now += 3_600_000
   expect(await lastUsed()).toBe(end)
 })
 
 test('a restart does not forget it', async () => {
   await use()
-  await server.close({ keepData: true })
-  server = await startTestServer({ dataDir: server.dataDir, world: { clock: () => now } })
-  client = await server.signIn()
-  now += 60_000
+  await server.restart()
+  server.now += 60_000
   expect(await lastUsed()).toBe(BEGIN)
 })
 
 test('a token that was deleted, alone or with its node, leaves nothing, even when its agent was connected', async () => {
   const { tokenUses } = server.context
   const gone = (await client.post(`/api/nodes/${node.id}/pats`, { name: 'gone' })).json()
-  const other: CreatedNode = (await client.post('/api/nodes', { name: 'other' })).json()
+  const other = await client.createNode({ name: 'other' })
   const hung = await connect(gone.token)
   for (const token of [node.token, gone.token, other.token]) await use(token)
   await tokenUses.save()
@@ -87,7 +71,7 @@ test('a token that was deleted, alone or with its node, leaves nothing, even whe
   expect(await lastUsed()).toBe(BEGIN)
 })
 
-test('many uses are one row of the file, written now and then', async () => {
+test('many uses are one row of the file, written server.now and then', async () => {
   for (let i = 0; i < 20; i++) await use()
   expect(await kept()).toEqual([])
   await server.context.tokenUses.save()

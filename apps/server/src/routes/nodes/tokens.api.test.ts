@@ -1,33 +1,25 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { CreatedNode, Node } from '@postern/contract/nodes'
+import type { Node } from '@postern/contract/nodes'
 import type { CreatedPat, Pat } from '@postern/contract/pats'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
-import { until } from '@postern/testkit/until'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import { WebSocket } from 'ws'
 
 const DAY = 86_400_000
-let origin: string
 /** Added to the clock of the server. */
 let ahead = 0
 
 const server = shared(() => startTestServer({ world: { clock: () => Date.now() + ahead } }))
 const client = shared(() => server.signIn())
-beforeAll(async () => {
-  origin = await server.listen()
-})
+beforeAll(() => server.listen())
 
-const createNode = async (name: string): Promise<CreatedNode> =>
-  (await client.post('/api/nodes', { name })).json()
+const createNode = (name: string) => client.createNode({ name })
 const pats = (node: { id: number }) => `/api/nodes/${node.id}/pats`
 const add = (node: Node, form: object) => client.post(pats(node), form)
 const create = async (node: Node, form: object): Promise<CreatedPat> => (await add(node, form)).json()
 const list = async (node: Node, query = ''): Promise<Pat[]> =>
   (await client.get(`${pats(node)}${query}`)).json()
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
-const ask = (token: string) =>
-  server.call({ method: 'GET', url: '/api/agent/config', headers: bearer(token) })
+const ask = (token: string) => server.as(token).get('/api/agent/config')
 const iso = (ms: number) => new Date(ms).toISOString()
 
 describe('a new token', () => {
@@ -168,12 +160,7 @@ describe('revoking and deleting', () => {
     const node = await createNode('taken')
     const stolen = await create(node, { name: 'stolen' })
     const register = (token: string, fill: number) =>
-      server.call({
-        method: 'PUT',
-        url: '/api/agent/key',
-        headers: bearer(token),
-        payload: { publicKey: Buffer.alloc(32, fill).toString('base64') },
-      })
+      server.as(token).put('/api/agent/key', { publicKey: Buffer.alloc(32, fill).toString('base64') })
     const keyOf = async () => (await ask(node.token)).json().publicKey
     const broughtBy = async () =>
       (await list(node)).filter(({ broughtKey }) => broughtKey).map(({ name }) => name)
@@ -229,9 +216,8 @@ test('a token belongs to its node: of another it does not exist, and it reaches 
   for (const url of ['/api/nodes/999999/pats', '/api/nodes/x/pats', '/api/nodes/0/pats'])
     expect((await client.get(url)).json()).toMatchObject({ code: 'not_found', message: 'Node not found' })
   expect((await ask(own.token)).json().node.id).toBe(a.id)
-  const asNode = (method: 'GET' | 'POST', url: string) =>
-    server.call({ method, url, headers: bearer(own.token), ...(method === 'POST' && { payload: {} }) })
-  for (const call of [asNode('GET', pats(a)), asNode('POST', pats(a)), asNode('GET', `/api/nodes/${a.id}`)])
+  const asNode = server.as(own.token)
+  for (const call of [asNode.get(pats(a)), asNode.post(pats(a)), asNode.get(`/api/nodes/${a.id}`)])
     expect((await call).json()).toMatchObject({ code: 'kind' })
 })
 
@@ -286,70 +272,4 @@ test('what a token is called is shown to people and never understood', async () 
   ])
     expect((await create(node, { name })).name).toBe(name)
   expect(await list(node, `?search=${encodeURIComponent("'; DROP")}`)).toHaveLength(1)
-})
-
-describe("the agent's socket", () => {
-  async function connect(token: string) {
-    const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/agent/socket`, {
-      headers: bearer(token),
-    })
-    const seen = { hints: 0, closed: '' }
-    socket.on('message', () => seen.hints++)
-    socket.on('close', (_code, reason) => {
-      seen.closed = String(reason) || 'without a reason'
-    })
-    await until('the first hint', () => seen.hints > 0)
-    return { socket, seen }
-  }
-  /** It takes two seconds at the most where the machine is not busy. */
-  const ended = (seen: { closed: string }, timeoutMs = 10_000) =>
-    until('the end', () => seen.closed || undefined, { timeoutMs })
-
-  it('ends with its token; one with another token comes back and says anew what it publishes', async () => {
-    const node = await createNode('site')
-    const [a, b] = [await create(node, { name: 'a' }), await create(node, { name: 'b' })]
-    const [first, other] = [await connect(a.token), await connect(node.token)]
-    await client.patch(`${pats(node)}/${a.id}/revoke`)
-    expect(await ended(first.seen)).toBe('the access token was revoked')
-    expect(await ended(other.seen)).toBe('publish again')
-    const [second, kept] = [await connect(b.token), await connect((await createNode('other')).token)]
-    await client.delete(`${pats(node)}/${b.id}`)
-    expect(await ended(second.seen)).toBe('the access token was deleted')
-    await client.patch(`/api/nodes/${node.id + 1}`, { name: 'renamed' })
-    await until('a hint for the node whose tokens stay', () => kept.seen.hints > 1)
-    expect(kept.seen.closed).toBe('')
-    kept.socket.close()
-  })
-
-  it('ends when its token expires, by itself', async () => {
-    const node = await createNode('site')
-    const { token } = await create(node, { name: 'x', expireAt: iso(Date.now() + 8000) })
-    const { seen } = await connect(token)
-    expect(seen.closed).toBe('')
-    expect(await ended(seen, 8000 + 10_000)).toBe('the access token has expired')
-    expect((await ask(token)).json().code).toBe('token_expired')
-  })
-
-  it('outlives an expiry that is further away than any timer', async () => {
-    const node = await createNode('site')
-    const { token } = await create(node, { name: 'x', expireAt: '9998-12-31T00:00:00Z' })
-    const { socket, seen } = await connect(token)
-    await client.patch(`/api/nodes/${node.id}`, { name: 'renamed' })
-    await until('another hint', () => seen.hints > 1)
-    expect(seen.closed).toBe('')
-    socket.close()
-  })
-
-  it('ends also when the agent does not answer the goodbye', async () => {
-    const node = await createNode('deaf')
-    const { id, token } = await create(node, { name: 'x' })
-    const { socket } = await connect(token)
-    const countOpen = () =>
-      new Promise<number>((resolve) => server.app.server.getConnections((_, n) => resolve(n)))
-    const before = await countOpen()
-    socket.pause()
-    await client.delete(`${pats(node)}/${id}`)
-    await until('one connection less', async () => (await countOpen()) < before, { timeoutMs: 10_000 })
-    socket.terminate()
-  })
 })

@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { writeDocs } from '../../../docs/write.ts'
 
 const rootDir = tempDir()
@@ -25,15 +26,13 @@ const FILES = {
   'docs/images/a.png': 'png',
   'docs/images/secret.txt': 'no',
 }
-let server: TestServer
 beforeAll(async () => {
   mkdirSync(join(rootDir, 'docs/images'), { recursive: true })
   mkdirSync(join(rootDir, 'docs/decisions'))
   for (const [file, text] of Object.entries(FILES)) writeFileSync(join(rootDir, file), text)
   await writeDocs(rootDir)
-  server = await startTestServer({ rootDir })
 })
-afterAll(() => server.close())
+const server = shared(() => startTestServer({ rootDir }))
 
 const get = (url: string, headers: Record<string, string> = {}) =>
   server.call({ method: 'GET', url, headers: { accept: 'text/html', ...headers } })

@@ -6,11 +6,10 @@ import { until } from '@postern/testkit/until'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 
-let origin: string
 const server = shared(startTestServer)
 const client = shared(() => server.signIn())
 beforeAll(async () => {
-  origin = await server.listen()
+  await server.listen()
   await server.listenOnSocket()
 })
 
@@ -24,7 +23,7 @@ describe('who may come in', () => {
     const node = (await client.post('/api/nodes', { name: 'stranger' })).json()
     for (const token of ['', 'x'.repeat(43), client.token, node.token]) {
       const headers = { authorization: `Bearer ${token}` }
-      const socket = new WebSocket(`${origin.replace('http', 'ws')}/api/edge/socket`, { headers })
+      const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/api/edge/socket`, { headers })
       const [error] = await once(socket, 'error')
       expect(String(error)).toMatch(/40[13]/)
       const state = await server.call({

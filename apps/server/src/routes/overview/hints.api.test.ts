@@ -4,24 +4,18 @@ import { type FollowedStream, followStream } from '@postern/testkit/event-stream
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-
-let base: string
-const open: FollowedStream[] = []
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 
 const server = fresh(startTestServer)
 const client = fresh(() => server.signIn())
 beforeEach(async () => {
-  base = await server.listen()
+  await server.listen()
   await client.post('/api/nodes', { name: 'one' })
-})
-afterEach(async () => {
-  for (const stream of open.splice(0)) stream.close()
 })
 
 async function follow(token = client.token): Promise<FollowedStream> {
-  const stream = await followStream(`${base}/api/hints/stream?token=${token}`)
-  open.push(stream)
+  const stream = await followStream(`${server.origin}/api/hints/stream?token=${token}`)
+  onTestFinished(() => stream.close())
   return stream
 }
 

@@ -6,7 +6,7 @@ import { beforeAll, expect, it } from 'vitest'
 /** More than one statement of SQLite takes values: 32,766. */
 const MANY = 33_000
 
-const server = shared(startTestServer)
+const server = shared(() => startTestServer({ isMeasured: true }))
 const client = shared(() => server.signIn())
 beforeAll(async () => {
   const { db } = server.context

@@ -3,22 +3,17 @@ import { type FollowedStream, followStream } from '@postern/testkit/event-stream
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
-let origin: string
 let edge: EdgeClient
 let node: number
-const streams: FollowedStream[] = []
 const server = shared(startTestServer)
 const client = shared(() => server.signIn())
 beforeAll(async () => {
-  origin = await server.listen()
+  await server.listen()
   await server.listenOnSocket()
   edge = await connectEdgeClient(server.context.config.paths)
   node = (await client.post('/api/nodes', { name: 'site' })).json().id
-})
-afterEach(() => {
-  for (const stream of streams.splice(0)) stream.close()
 })
 
 const publish = async (domain: string, pathLocation = '/'): Promise<number> => {
@@ -28,8 +23,8 @@ const publish = async (domain: string, pathLocation = '/'): Promise<number> => {
 
 async function open(query: string, { token = client.token, lastEventId = '' } = {}) {
   const headers: Record<string, string> = lastEventId === '' ? {} : { 'last-event-id': lastEventId }
-  const stream = await followStream(`${origin}/api/logs/stream?${query}&token=${token}`, headers)
-  streams.push(stream)
+  const stream = await followStream(`${server.origin}/api/logs/stream?${query}&token=${token}`, headers)
+  onTestFinished(() => stream.close())
   return stream
 }
 /** The lines that a stream has brought. */

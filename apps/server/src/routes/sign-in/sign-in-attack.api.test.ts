@@ -1,8 +1,6 @@
-import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-
-let server: TestServer
-let now: number
+import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
+import { fresh } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
 
 /**
  * Of those that wait in the line, 52 with the two inside, only these are looked at while the answer is on its way: three
@@ -11,18 +9,9 @@ let now: number
 const ON_THE_WAY = 20
 const KNOWN = '192.0.2.77'
 
-const start = (dataDir?: string) =>
-  startTestServer({
-    ...(dataDir && { dataDir }),
-    // A real scrypt, of an eighth of the usual cost.
-    world: { clock: () => now, scryptCost: 2 ** 14 },
-  })
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T12:00:00Z')
-  server = await start()
-})
-afterEach(() => server.close())
+// A real scrypt, of an eighth of the usual cost.
+const options = { now: Date.parse('2026-11-21T12:00:00Z'), world: { scryptCost: 2 ** 14 } }
+const server = fresh(() => startTestServer(options))
 
 function login(password: string, remoteAddress: string, username = 'admin') {
   return server.call({
@@ -65,8 +54,7 @@ test('during an attack the loopback signs in next', async () => {
 
 test('so does an address that has signed in before, also after a restart', async () => {
   expect((await right(KNOWN)).statusCode).toBe(200)
-  await server.close({ keepData: true })
-  server = await start(server.dataDir)
+  await server.restart()
   expect(await guessesBefore(KNOWN)).toBeLessThanOrEqual(ON_THE_WAY)
 })
 
@@ -107,7 +95,7 @@ test('a known address may not guess more than others', async () => {
 
 test('only so many addresses of an account are remembered, the newest', async () => {
   for (let i = 0; i < 60; i++) {
-    now += 1000
+    server.now += 1000
     expect((await right(`203.0.113.${i}`)).statusCode).toBe(200)
   }
   const rows = await server.context.db.selectFrom('sign_in_networks').select('network').execute()
