@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IDeployment, IStatefulSet } from 'kubernetes-models/apps/v1'
 import type { IConfigMap, IContainer, IPodSpec, ISecret, IService } from 'kubernetes-models/v1'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { buildRenderer, type Chart, type Manifest, type Rendered, type Values } from './helm.ts'
 import { findFaults } from './kubernetes.ts'
 
@@ -298,50 +296,3 @@ test('the notes say what to do next', async () => {
   const admin = { existingSecret: 'first' }
   expect((await server.render({ ...SERVER, admin })).notes).toContain('the one in your secret first')
 })
-
-test('charts and product have one version', () => {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  for (const name of ['postern-gateway', 'postern-server']) {
-    const chart = parse(readFileSync(join(ROOT, 'deploy/helm', name, 'Chart.yaml'), 'utf8'))
-    expect(chart).toMatchObject({ name, version, appVersion: version })
-  }
-})
-
-/** What every chart has, and the page tells in one sentence. */
-const USUAL =
-  'podAnnotations podLabels nodeSelector tolerations affinity priorityClassName nameOverride fullnameOverride'
-
-test('the documentation has exactly the values that there are, with their defaults', () => {
-  const [, gatewayPart = '', serverPart = ''] = readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8').split(
-    /^## (?:A gateway|The server)$/m,
-  )
-  const tableOf = (text: string) =>
-    Object.fromEntries(
-      [...text.matchAll(/^\| `([\w.]+)` \| (?:`(.*?)`)? ?\|/gm)].map(([, name, value = '']) => [name, value]),
-    )
-  expect(tableOf(gatewayPart)).toEqual(flatten(gateway.defaults))
-  expect(tableOf(serverPart)).toEqual(flatten(server.defaults))
-})
-
-/** Dotted name → default as the page writes it. Of whole objects that go to Kubernetes as they are, the name alone. */
-function flatten(values: Values, path = ''): Record<string, string> {
-  return Object.assign(
-    {},
-    ...Object.entries(values).map(([key, value]) => {
-      const name = path + key
-      if (USUAL.split(' ').includes(name)) return {}
-      if (name === 'sysctls') return { [name]: sysctlsOf(value) }
-      if (Array.isArray(value) || /^resources(\.|$)|annotations$|settings$/i.test(name)) {
-        return name === 'resources' && 'edge' in Object(value)
-          ? flatten(Object(value), 'resources.')
-          : { [name]: '' }
-      }
-      return typeof value === 'object' && value !== null
-        ? flatten(Object(value), `${name}.`)
-        : { [name]: String(value) }
-    }),
-  )
-}
-
-const sysctlsOf = (list: unknown) =>
-  Array.isArray(list) ? list.map(({ name, value }) => `${name}=${value}`).join(', ') : ''

@@ -6,6 +6,7 @@ import { shared } from '@postern/testkit/shared'
 import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { describe, expect, test } from 'vitest'
+import { answers, haproxyPid, idOf, privateMegabytes, tunnelPids } from './starter-facts.ts'
 import { script, startStarterLab, untilRunning } from './starter-lab.ts'
 
 const at = shared(startStarterLab)
@@ -22,47 +23,6 @@ const SECRETS = {
 const statusOf = (pid: number) => readProcessFile(pid, 'status')
 const environmentOf = (pid: number) => readProcessFile(pid, 'environ').split('\0')
 
-/** What a process does not share with any file: its heaps, stacks and compiled code. */
-function privateMegabytes(pid: number): number {
-  const kilobytes = /^Pss_Anon: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
-  return Number(kilobytes) / 1024
-}
-
-/** The pid of this installation's HAProxy, of which there must be exactly one. */
-async function haproxyPid(): Promise<number> {
-  const lines = (await at.lab.server.must('ps', '-eo', 'pid=,args=')).split('\n')
-  const ours = lines.filter(
-    (line) => /^ *\d+ \S*haproxy /.test(line) && line.includes(`${at.paths.haproxyDir}/`),
-  )
-  expect(ours).toHaveLength(1)
-  return Number.parseInt(ours[0] ?? '', 10)
-}
-
-/** The processes behind the tunnel's interface; none where the kernel has WireGuard itself. */
-async function tunnelPids(): Promise<number[]> {
-  const { stdout } = await at.lab.server.run(
-    'pgrep',
-    '-f',
-    `^wireguard-go -f ${at.env.POSTERN_TUNNEL_INTERFACE}`,
-  )
-  return stdout.split('\n').filter(Boolean).map(Number)
-}
-
-async function idOf(user: string): Promise<number> {
-  return Number(await at.lab.server.must('id', '-u', user))
-}
-
-async function answers(): Promise<boolean> {
-  const { stdout } = await at.lab.visitor.run(
-    'curl',
-    '-sk',
-    '-m',
-    '3',
-    `https://${at.lab.server.address}/api/health`,
-  )
-  return stdout.includes('ok')
-}
-
 describe('an installation from the first start to the end of its traffic', () => {
   let starter: Running
   let proxy: number
@@ -76,8 +36,8 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(said).toContain('http://127.0.0.1:3000/')
     expect(said).toMatch(/Username +admin\n +Password +\S{12,} {2}\(shown only now\)/)
     expect(said).toMatch(/Data plane +HAProxy \d/)
-    await until('the console at the public address', answers)
-    proxy = await haproxyPid()
+    await until('the console at the public address', () => answers(at))
+    proxy = await haproxyPid(at)
   })
 
   test('the password that was printed is the one that lets in', async () => {
@@ -108,7 +68,7 @@ describe('an installation from the first start to the end of its traffic', () =>
 
   test('the server is a user without groups, capabilities or a way to them', async () => {
     const server = await at.childOf(starter, 'server')
-    const uid = await idOf('postern')
+    const uid = await idOf(at, 'postern')
     const status = statusOf(server)
     expect(status).toMatch(new RegExp(`^Uid:\\t${uid}\\t${uid}\\t${uid}\\t${uid}$`, 'm'))
     expect(status).toMatch(/^Groups:\s*$/m)
@@ -126,7 +86,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(names).not.toContain('HOME')
     const secrets = Object.entries(SECRETS).map((pair) => pair.join('='))
     expect(environmentOf(server)).toEqual(expect.arrayContaining(secrets))
-    for (const pid of [edge, proxy, ...(await tunnelPids())])
+    for (const pid of [edge, proxy, ...(await tunnelPids(at))])
       for (const pair of environmentOf(pid)) expect(pair).not.toMatch(/^POSTERN_(OIDC|ACME|ADMIN)_/)
   })
 
@@ -138,7 +98,7 @@ describe('an installation from the first start to the end of its traffic', () =>
 
   test('files belong to whom they should, and are closed to others', async () => {
     const owner = (path: string) => `${statSync(path).uid} ${(statSync(path).mode & 0o7777).toString(8)}`
-    const server = await idOf('postern')
+    const server = await idOf(at, 'postern')
     expect(owner(at.paths.serverDir)).toBe(`${server} 700`)
     expect(owner(at.paths.edgeDir)).toBe('0 700')
     expect(owner(at.paths.runDir)).toBe(`${server} 2750`)
@@ -152,12 +112,12 @@ describe('an installation from the first start to the end of its traffic', () =>
 
   test('no program of it leaves its memory on the disk, or opens a debugger', async () => {
     const [server, edge] = [await at.childOf(starter, 'server'), await at.childOf(starter, 'edge')]
-    for (const pid of [server, edge, proxy, ...(await tunnelPids())])
+    for (const pid of [server, edge, proxy, ...(await tunnelPids(at))])
       expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 +bytes/m)
     for (const pid of [server, edge]) process.kill(pid, 'SIGUSR1')
     process.kill(server, 'SIGABRT')
     await until('another server', async () => (await at.childOf(starter, 'server')) !== server)
-    await until('the console to answer again', answers)
+    await until('the console to answer again', () => answers(at))
     expect(await at.lab.server.must('ss', '-Hltn', 'sport = :9229')).toBe('')
     expect(isProcessAlive(edge)).toBe(true)
     expect(readdirSync('/').filter((name) => name.startsWith('core'))).toEqual([])
@@ -179,7 +139,7 @@ describe('an installation from the first start to the end of its traffic', () =>
       return pid !== server && pid
     })
     expect(next).not.toBe(server)
-    await until('the console to answer again', answers)
+    await until('the console to answer again', () => answers(at))
     expect(starter.output()).toContain(
       'the server ended (SIGKILL, most likely because memory ran out); it starts again',
     )
@@ -197,8 +157,8 @@ describe('an installation from the first start to the end of its traffic', () =>
         starter.output().includes(`the ${name} ended (hung for 10 seconds)`),
       )
     }
-    await until('the console to answer again', answers)
-    expect(await haproxyPid()).toBe(proxy)
+    await until('the console to answer again', () => answers(at))
+    expect(await haproxyPid(at)).toBe(proxy)
   }, 120_000)
 
   test('Ctrl-C ends server and edge, and HAProxy goes on', async () => {
@@ -221,8 +181,8 @@ describe('an installation from the first start to the end of its traffic', () =>
   test('a second start takes HAProxy over, and shows no password', async () => {
     starter = at.begin(script('start'))
     await untilRunning(starter)
-    await until('the console at the public address', answers)
-    expect(await haproxyPid()).toBe(proxy)
+    await until('the console at the public address', () => answers(at))
+    expect(await haproxyPid(at)).toBe(proxy)
     expect(starter.output()).not.toContain('Password')
   })
 
@@ -233,7 +193,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(isProcessAlive(proxy)).toBe(true)
     starter = at.begin(script('start'))
     await untilRunning(starter)
-    expect(await haproxyPid()).toBe(proxy)
+    expect(await haproxyPid(at)).toBe(proxy)
   })
 
   test('a start with another setting replaces HAProxy, and holds the older one until it was read', async () => {
@@ -244,7 +204,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     await untilRunning(starter)
     await until('it to end', () => !isProcessAlive(proxy))
     await until('its holder to end', () => listLeaving().length === 0)
-    proxy = await haproxyPid()
+    proxy = await haproxyPid(at)
   })
 
   test('a second installation takes nothing from the first, also when npm stop is not told its interface', async () => {
@@ -274,8 +234,8 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(await other.exited).toBe(0)
     expect((await server.run('ip', 'link', 'show', own)).code).toBe(1)
     expect(await ours()).toEqual(before)
-    expect(await haproxyPid()).toBe(proxy)
-    expect(await answers()).toBe(true)
+    expect(await haproxyPid(at)).toBe(proxy)
+    expect(await answers(at)).toBe(true)
   })
 
   test('npm stop ends the traffic too', async () => {
@@ -308,7 +268,7 @@ describe('an installation from the first start to the end of its traffic', () =>
     expect(starter.output()).not.toContain('is running')
     process.kill(server, 'SIGCONT')
     await untilRunning(starter)
-    await until('the console', answers)
+    await until('the console', () => answers(at))
     await starter.stop('SIGINT')
     expect((await at.finish(script('stop'))).code).toBe(0)
   })
