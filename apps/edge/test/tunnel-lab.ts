@@ -1,8 +1,13 @@
 import type { Exec } from '@postern/host/exec'
 import { createWireGuard } from '../src/drivers/tunnel/driver.ts'
+import { makePeer, makeSettings } from './factories.ts'
 import { type Lab, startLab } from './lab.ts'
 
 export const TUNNEL_PORT = 51999
+export const settings = makeSettings()
+export const site = makePeer(1)
+export const gateway = makePeer(2, { subnets: ['192.168.7.0/24', 'fd77::/64'] })
+export const far = makePeer(3, { address4: '10.64.9.4', address6: 'fd00:1:2::904' })
 
 /** A lab in which the edge's driver makes a tunnel. */
 export async function startTunnelLab() {

@@ -2,17 +2,12 @@ import type { Exec } from '@postern/host/exec'
 import { dyingExec } from '@postern/testkit/dying-exec'
 import { shared } from '@postern/testkit/shared'
 import { afterEach, describe, expect, test } from 'vitest'
-import { makeKeys, makePeer, makeSettings } from '../../../test/factories.ts'
-import { startTunnelLab } from '../../../test/tunnel-lab.ts'
+import { makeKeys, makePeer } from '../../../test/factories.ts'
+import { far, gateway, settings, site, startTunnelLab } from '../../../test/tunnel-lab.ts'
 import type { WireGuardWanted } from './admission.ts'
 
 const lab = shared(startTunnelLab)
 afterEach(() => lab.driver().remove())
-
-const site = makePeer(1)
-const gateway = makePeer(2, { subnets: ['192.168.7.0/24', 'fd77::/64'] })
-const far = makePeer(3, { address4: '10.64.9.4', address6: 'fd00:1:2::904' })
-const settings = makeSettings()
 
 describe('the tunnel', () => {
   test('starts wireguard-go without running wg show, which can make it exit', async () => {

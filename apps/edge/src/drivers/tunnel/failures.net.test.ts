@@ -3,16 +3,10 @@ import type { Exec } from '@postern/host/exec'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterEach, describe, expect, test } from 'vitest'
-import { makePeer, makeSettings } from '../../../test/factories.ts'
-import { startTunnelLab, TUNNEL_PORT } from '../../../test/tunnel-lab.ts'
+import { far, gateway, settings, site, startTunnelLab, TUNNEL_PORT } from '../../../test/tunnel-lab.ts'
 
 const lab = shared(startTunnelLab)
 afterEach(() => lab.driver().remove())
-
-const site = makePeer(1)
-const gateway = makePeer(2, { subnets: ['192.168.7.0/24', 'fd77::/64'] })
-const far = makePeer(3, { address4: '10.64.9.4', address6: 'fd00:1:2::904' })
-const settings = makeSettings()
 
 describe('the tunnel', () => {
   test('secrets are readable by root only and never in an argv', async () => {

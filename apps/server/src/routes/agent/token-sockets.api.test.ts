@@ -6,17 +6,14 @@ import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, describe, expect, it } from 'vitest'
 
-/** Added to the clock of the server. */
-const ahead = 0
-
-const server = shared(() => startTestServer({ world: { clock: () => Date.now() + ahead } }))
+const server = shared(startTestServer)
 const client = shared(() => server.signIn())
 beforeAll(() => server.listen())
 
 const createNode = (name: string) => client.createNode({ name })
 const pats = (node: { id: number }) => `/api/nodes/${node.id}/pats`
-const add = (node: Node, form: object) => client.post(pats(node), form)
-const create = async (node: Node, form: object): Promise<CreatedPat> => (await add(node, form)).json()
+const create = async (node: Node, form: object): Promise<CreatedPat> =>
+  (await client.post(pats(node), form)).json()
 const ask = (token: string) => server.as(token).get('/api/agent/config')
 const iso = (ms: number) => new Date(ms).toISOString()
 

@@ -2,17 +2,11 @@ import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test } from 'vitest'
-import { fieldsOf } from '../../../test/service-lab.ts'
+import { fieldsOf, gateway } from '../../../test/service-lab.ts'
 import { updateStated } from '../../changes/change.ts'
 
 const server = fresh(startTestServer)
 const client = fresh(() => server.signIn())
-
-const gateway = (subnet: string, name = 'gate') => ({
-  name,
-  isGateway: true,
-  gatewayNetworks: [{ interface: 'eth0', subnet }],
-})
 
 test('networks of gateways lie in those that the settings allow', async () => {
   const settings = { POSTERN_GATEWAY_NETWORKS: '192.168.0.0/20, fd77::/48' }

@@ -5,16 +5,10 @@ import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { expect, test } from 'vitest'
-import { fieldsOf } from '../../../test/service-lab.ts'
+import { fieldsOf, gateway } from '../../../test/service-lab.ts'
 
 const server = fresh(startTestServer)
 const client = fresh(() => server.signIn())
-
-const gateway = (subnet: string, name = 'gate') => ({
-  name,
-  isGateway: true,
-  gatewayNetworks: [{ interface: 'eth0', subnet }],
-})
 
 test('a new node gets the next free address and, once, a token', async () => {
   const first = await client.post('/api/nodes', { name: ' office ' })

@@ -2,13 +2,10 @@ import { connectEdgeClient, fetchState, onlinePeer } from '@postern/testkit/edge
 import { duringTest, shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { describe, expect, it } from 'vitest'
-import { errorsOf, fieldsOf, startServiceLab } from '../../../test/service-lab.ts'
+import { errorsOf, fieldsOf, make, startServiceLab } from '../../../test/service-lab.ts'
 
 const lab = shared(startServiceLab)
-let count = 0
-const uniqueDomain = () => `s${++count}.example.com`
 const create = (node: number, form: object) => lab.client.post(`/api/services/${node}/http`, form)
-const make = (over: object = {}) => ({ name: 'web', domain: uniqueDomain(), skipValidation: true, ...over })
 const routeOf = async (id: number) =>
   (await fetchState(lab.server)).sections.routes?.find((route) => route.id === id)
 

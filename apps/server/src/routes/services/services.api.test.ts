@@ -2,13 +2,10 @@ import { fetchState } from '@postern/testkit/edge-client'
 import { duringTest, shared } from '@postern/testkit/shared'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { errorsOf, fieldsOf, startServiceLab } from '../../../test/service-lab.ts'
+import { errorsOf, fieldsOf, make, startServiceLab, uniqueDomain } from '../../../test/service-lab.ts'
 
 const lab = shared(startServiceLab)
-let count = 0
-const uniqueDomain = () => `s${++count}.example.com`
 const create = (node: number, form: object) => lab.client.post(`/api/services/${node}/http`, form)
-const make = (over: object = {}) => ({ name: 'web', domain: uniqueDomain(), skipValidation: true, ...over })
 const routeOf = async (id: number) =>
   (await fetchState(lab.server)).sections.routes?.find((route) => route.id === id)
 
