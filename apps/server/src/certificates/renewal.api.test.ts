@@ -2,22 +2,15 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fetchState } from '@postern/testkit/edge-client'
 import { startTestServer, TEST_NETWORK, type TestServer } from '@postern/testkit/server'
-import { afterEach, describe, expect, it } from 'vitest'
+
+import { duringTest } from '@postern/testkit/shared'
+import { describe, expect, it } from 'vitest'
 import { isDue } from './issue.ts'
+
 import { renewCertificates } from './renewal.ts'
 
 const DAY = 86_400_000
-let servers: TestServer[] = []
-afterEach(async () => {
-  for (const server of servers) await server.close()
-  servers = []
-})
-
-async function start(options: Parameters<typeof startTestServer>[0] = {}) {
-  const server = await startTestServer(options)
-  servers.push(server)
-  return server
-}
+const start = (options?: Parameters<typeof startTestServer>[0]) => duringTest(() => startTestServer(options))
 
 async function own(server: TestServer): Promise<X509Certificate> {
   const { sections } = await fetchState(server)

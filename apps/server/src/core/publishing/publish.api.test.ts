@@ -1,33 +1,30 @@
 import type { StateAnswer } from '@postern/contract/desired-state'
 import type { PublishAnswer, PublishForm } from '@postern/contract/publishing'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer } from '@postern/testkit/server'
+import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type HeldState, readAnswer } from '../../../../edge/src/held-state.ts'
 import { getRevision } from '../../changes/change.ts'
 import { createDesiredState } from '../desired-state/desired-state.ts'
 import { publishServices } from './publish.ts'
 
-let server: TestServer
-let client: Client
-let nodes: number[]
+const nodes: number[] = []
 /** The token of each node, by the node's id. */
 let tokens: Map<number, number>
+// So few ports, names and paths that services are often in each other's way.
+const settings = { POSTERN_PORT_RANGE: '32700-32703' }
+const server = shared(() => startTestServer({ isMeasured: true, settings }))
+const client = shared(() => server.signIn())
 beforeAll(async () => {
-  // So few ports, names and paths that services are often in each other's way.
-  server = await startTestServer({ isMeasured: true, settings: { POSTERN_PORT_RANGE: '32700-32703' } })
-  client = await server.signIn()
-  nodes = []
   const rights = { agentMayPublish: true, agentDomains: ['*.example.com'] }
-  for (const name of ['one', 'two'])
-    nodes.push((await client.post('/api/nodes', { name, ...rights })).json().id)
+  for (const name of ['one', 'two']) nodes.push((await client.createNode({ name, ...rights })).id)
   tokens = await readTokens()
   await client.post('/api/domains', { domain: 'locked.example.com', skipValidation: true })
   const mine = { name: 'mine', domain: 'mine.example.com', skipValidation: true }
   await client.post(`/api/services/${nodes[0]}/http`, mine)
   await client.post(`/api/services/${nodes[0]}/tcp`, { name: 'port', port: 32703, backendPort: 1883 })
 })
-afterAll(() => server.close())
 
 async function readTokens() {
   const rows = await server.context.db.selectFrom('node_tokens').select(['id', 'node_id']).execute()
@@ -35,20 +32,20 @@ async function readTokens() {
 }
 
 const few = <T>(...values: T[]) => fc.constantFrom(...values)
-const shared = {
+const common = {
   key: few('a', 'b', 'c', 'd'),
   name: few('web', 'api', 'web', 'api', 'db', ' '),
   backendPort: few(80, 8080, 80, 8080, 80, 0),
   enabled: few(true, true, true, false),
 }
 const web = fc.record({
-  ...shared,
+  ...common,
   type: few('http' as const),
   domain: few('x.example.com', 'y.example.com', 'mine.example.com'),
   pathLocation: few('/', '/p'),
 })
 const port = fc.record({
-  ...shared,
+  ...common,
   type: few('tcp' as const, 'udp' as const),
   port: few(null, 32700, 32701, 32703),
   domain: few(null, 'x.example.com'),

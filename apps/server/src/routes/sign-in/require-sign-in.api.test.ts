@@ -1,31 +1,25 @@
 import { MESSAGES } from '@postern/contract/messages'
 import { fetchState } from '@postern/testkit/edge-client'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestServer } from '@postern/testkit/server'
+import { duringTest, shared } from '@postern/testkit/shared'
+import { describe, expect, it } from 'vitest'
 
 const PROVIDER = {
   POSTERN_OIDC_ISSUER: 'https://id.example.com',
   POSTERN_OIDC_CLIENT_ID: 'postern',
   POSTERN_OIDC_CLIENT_SECRET: 'a secret',
 }
-let server: TestServer
-let client: Client
-let nodeId: number
+const server = shared(() => startTestServer({ settings: PROVIDER }))
+const client = shared(() => server.signIn())
+const node = shared(() => client.createNode({ name: 'n' }))
 let count = 0
-
-beforeAll(async () => {
-  server = await startTestServer({ settings: PROVIDER })
-  client = await server.signIn()
-  nodeId = (await client.post('/api/nodes', { name: 'n' })).json().id
-})
-afterAll(() => server.close())
 
 const makeDomain = async (over: object = {}) => {
   const form = { domain: `d${++count}.example.com`, skipValidation: true, authentication: true, ...over }
   return (await client.post('/api/domains', form)).json()
 }
 const makeService = (domain: string | null, over: object = {}) =>
-  client.post(`/api/services/${nodeId}/http`, {
+  client.post(`/api/services/${node.id}/http`, {
     ...{ name: 'web', domain, pathLocation: `/p${++count}`, requireAuth: true, skipValidation: true },
     ...over,
   })
@@ -100,7 +94,7 @@ describe('a service', () => {
       paths: ['/open'],
       expressions: [expect.stringMatching(/^bo2f:/)],
     })
-    const off = await client.patch(`/api/services/${nodeId}/http/${id}`, { requireAuth: false })
+    const off = await client.patch(`/api/services/${node.id}/http/${id}`, { requireAuth: false })
     expect(off.json()).toMatchObject({ requireAuth: false, skipAuthRoutes: null })
     expect((await routeOf())?.signIn).toBeNull()
   })
@@ -116,7 +110,7 @@ describe('a service', () => {
     const { domain } = await makeDomain()
     const { id } = (await makeService(domain)).json()
     for (const to of [null, plain.domain])
-      expect(errorsOf(await client.patch(`/api/services/${nodeId}/http/${id}`, { domain: to }))).toEqual(
+      expect(errorsOf(await client.patch(`/api/services/${node.id}/http/${id}`, { domain: to }))).toEqual(
         wanted,
       )
   })
@@ -208,25 +202,18 @@ describe('without a provider', () => {
 
   it('a domain that has it keeps it, closed', async () => {
     const { id } = await makeDomain({ allowedEmails: ['ann@example.com'] })
-    const { dataDir } = server
-    await server.close({ keepData: true })
-    const bare = await startTestServer({ dataDir })
-    const other = await bare.signIn()
-    const answer = await other.patch(`/api/domains/${id}`, { ssl: null })
+    await server.restart({ settings: {} })
+    const answer = await client.patch(`/api/domains/${id}`, { ssl: null })
     expect(answer.json()).toMatchObject({ authentication: true, allowedEmails: ['ann@example.com'] })
-    await bare.close({ keepData: true })
-    server = await startTestServer({ settings: PROVIDER, dataDir })
-    client = await server.signIn()
+    await server.restart()
   })
 })
 
 it('keys are renewed without signing anyone out', async () => {
-  let now = Date.now()
-  const world = { clock: () => now }
-  const own = await startTestServer({ settings: PROVIDER, world })
+  const own = await duringTest(() => startTestServer({ settings: PROVIDER, now: Date.now() }))
   const keys = () => own.context.signInKeys
   const first = keys().current()
-  now += 31 * 86_400_000
+  own.now += 31 * 86_400_000
   await keys().renew()
   expect(keys().all()).toHaveLength(2)
   expect(keys().current()).toEqual(first)
@@ -235,11 +222,12 @@ it('keys are renewed without signing anyone out', async () => {
     .map(({ id }) => id)
   const { sections } = await fetchState(own, {})
   expect(sections.settings?.signInKeys.map(({ id }) => id)).toEqual(ids)
-  now += 3_600_000
+  own.now += 3_600_000
   expect(keys().current()).not.toEqual(first)
-  const { dataDir } = own
-  await own.close({ keepData: true })
-  const again = await startTestServer({ settings: PROVIDER, world, dataDir })
-  expect(again.context.signInKeys.all().map(({ id }) => id)).toEqual(ids)
-  await again.close()
+  await own.restart()
+  expect(
+    keys()
+      .all()
+      .map(({ id }) => id),
+  ).toEqual(ids)
 })

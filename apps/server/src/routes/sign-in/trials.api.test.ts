@@ -1,30 +1,25 @@
 import { signInAt } from '@postern/testkit/oidc-issuer'
+
 import { findFreePort } from '@postern/testkit/port'
-import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { CALLBACK, HOST, startSignInLab } from '../../../test/sign-in-lab.ts'
 
-let server: TestServer
-let client: Client
-
 const lab = shared(startSignInLab)
-beforeAll(async () => {
-  ;({ server, client } = lab)
-})
 beforeEach(() => {
   lab.time.now = Date.now()
 })
 
 /** As a browser comes, through HAProxy. */
 const open = (path: string, { host = '203.0.113.1', cookie = '' } = {}) =>
-  server.call({
+  lab.server.call({
     method: 'GET',
     url: path,
     headers: { host: 'x', 'x-forwarded-host': host, 'x-forwarded-proto': 'https', cookie },
   })
-const begin = async (by = client) => {
-  const answer = await server.call({
+const begin = async (by = lab.client) => {
+  const answer = await lab.server.call({
     method: 'POST',
     url: '/api/sign-in/trial',
     headers: {
@@ -45,12 +40,13 @@ const passProvider = async (address: string, account: string) => {
   const back = await signInAt(lab.issuer, address, account)
   return back.pathname + back.search
 }
-const result = async (by = client) => (await by.get('/api/sign-in/trial')).json()
-const sessions = async () => (await server.context.db.selectFrom('sign_ins').select('id').execute()).length
+const result = async (by = lab.client) => (await by.get('/api/sign-in/trial')).json()
+const sessions = async () =>
+  (await lab.server.context.db.selectFrom('sign_ins').select('id').execute()).length
 
 describe('the provider', () => {
   it('is shown with its addresses, and with what has to be entered there', async () => {
-    expect((await client.get('/api/sign-in/provider')).json()).toEqual({
+    expect((await lab.client.get('/api/sign-in/provider')).json()).toEqual({
       issuer: lab.issuer.url,
       redirectUrl: CALLBACK,
       endpoints: [
@@ -140,14 +136,14 @@ describe('a trial', () => {
     await open(`/.postern/callback?${new URLSearchParams({ code: 'x', state: own, iss: lab.issuer.url })}`)
     expect(await result()).toEqual({ state: 'waiting' })
     expect(await sessions()).toBe(before)
-    expect(server.logged()).not.toMatch(/ann@example|code=|a secret of the test/i)
+    expect(lab.server.logged()).not.toMatch(/ann@example|code=|a secret of the test/i)
   })
 
   it('ends once, in the browser that began, before it is too old, and only the last one counts', async () => {
     const { address, cookie } = await begin()
     const back = await passProvider(address, 'ann')
     const claimed = { state: 'waiting' }
-    for (const stolen of ['', '__Host-postern-trial=x', (await begin(await server.signIn())).cookie]) {
+    for (const stolen of ['', '__Host-postern-trial=x', (await begin(await lab.server.signIn())).cookie]) {
       expect((await open(back, { cookie: stolen })).statusCode).toBe(200)
       expect(await result()).toEqual(claimed)
     }
@@ -171,18 +167,18 @@ describe('a trial', () => {
   })
 
   it('is seen by nobody but the session that began it', async () => {
-    const other = await server.signIn()
+    const other = await lab.server.signIn()
     const { address, cookie } = await begin()
     await open(await passProvider(address, 'ann'), { cookie })
     expect(await result(other)).toEqual({ state: 'none' })
     expect(await result()).toMatchObject({ state: 'done' })
     for (const url of ['/api/sign-in/trial', '/api/sign-in/provider'])
       expect((await open(url)).statusCode).toBe(401)
-    expect((await server.call({ method: 'POST', url: '/api/sign-in/trial' })).statusCode).toBe(401)
+    expect((await lab.server.call({ method: 'POST', url: '/api/sign-in/trial' })).statusCode).toBe(401)
   })
 
   it('is one of a bounded number', async () => {
-    const { trials } = server.context
+    const { trials } = lab.server.context
     for (let session = 1000; session < 1150; session++) await trials.begin(session, true)
     expect(trials.find(1000)).toEqual({ state: 'none' })
     expect(trials.find(1149)).toEqual({ state: 'waiting' })
