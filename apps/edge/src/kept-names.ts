@@ -1,8 +1,8 @@
 import { findText, writeAtomic } from '@postern/host/files'
+import { createSingleFlight } from '@postern/host/tasks'
 import type { Logger } from 'pino'
 import * as z from 'zod/mini'
 import type { Answered, Names } from './names.ts'
-import { createSingleFlight } from './single-flight.ts'
 
 /** The last answers on disk: a restarted edge needs none of the name servers to go on where the one before was. */
 export interface KeptNames {

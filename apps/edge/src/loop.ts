@@ -5,6 +5,7 @@ import { LIMITS } from '@postern/contract/limits'
 import type { Settings } from '@postern/contract/settings'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
+import { createSingleFlight } from '@postern/host/tasks'
 import { type HeldState, readAnswer, StateError } from './held-state.ts'
 import { assertKnown } from './known-server.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
@@ -16,7 +17,6 @@ import {
   tidy,
   tunnelProblems,
 } from './reconcile.ts'
-import { createSingleFlight } from './single-flight.ts'
 
 export interface LoopOptions extends ReconcileParts {
   /** The edge's own settings, which every state must fit. */

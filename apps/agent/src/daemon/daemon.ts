@@ -1,6 +1,7 @@
 import type { AgentReport } from '@postern/contract/agent-report'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
+import { createBell } from '@postern/host/tasks'
 import type { WgPeer } from '@postern/host/wg-dump'
 import { isIp } from '@postern/net/ip'
 import type { Sources } from '../discovery/sources.ts'
@@ -190,7 +191,7 @@ export function createDaemon(options: DaemonOptions) {
   const { configuration, dns, now, log } = options
   const keeper = createKeeper(options)
   const publish = createReporter(options, keeper.notes)
-  let wake: () => void = () => undefined
+  const bell = createBell()
   let due: 'look' | 'renew' | undefined
 
   async function round(): Promise<AgentState> {
@@ -202,41 +203,32 @@ export function createDaemon(options: DaemonOptions) {
 
   return {
     /** There is something new to say in the status. */
-    wake: () => wake(),
+    wake: bell.ring,
     /** This machine is in another network: a packet through the tunnel tells the server where. */
     moved() {
       due = 'renew'
-      wake()
+      bell.ring()
     },
     /** Other programs listen at published ports. */
     listening() {
       due ??= 'look'
-      wake()
+      bell.ring()
     },
     /** The server says that something changed. */
     hint() {
       configuration.hint()
-      wake()
+      bell.ring()
     },
     /** Runs until the signal. The tunnel stays up, because traffic outlives this program. */
     async run(signal: AbortSignal): Promise<void> {
-      signal.addEventListener('abort', () => wake())
       while (!signal.aborted) {
         if (due) keeper[due]()
         due = undefined
         const state = await round()
         if (signal.aborted) break
-        if (due) continue
-        // Nothing is awaited from here to the pause, so no hint is lost in between.
         const length = Math.min(configuration.dueIn(), keeper.pauseLength(state))
         const before = now()
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, length)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
+        await bell.next(length, signal)
         if (now() - before < length + SLEPT) continue
         log('the machine slept')
         configuration.hint()

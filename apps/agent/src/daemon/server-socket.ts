@@ -2,6 +2,7 @@ import { AgentHint } from '@postern/contract/agent'
 import { pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
 import { type Backoff, createBackoff } from '@postern/host/backoff'
+import { createSingleFlight } from '@postern/host/tasks'
 import { WebSocket } from 'ws'
 import { parseJson } from '../files.ts'
 import type { ServerAccess } from './server-client.ts'
@@ -35,7 +36,7 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
   let socket: WebSocket | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
-  const hints = atMostEvery(HINT_GAP, () => events.onHint())
+  const hints = createSingleFlight(async () => events.onHint(), HINT_GAP)
 
   function connect(): void {
     const current = dial(access)
@@ -52,20 +53,20 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
     current.on('open', () => {
       lost.reset()
       events.onOpen?.()
-      hints.call()
+      hints.trigger()
     })
     current.on('ping', take)
     current.on('pong', () => {
       if (take()) refused.reset()
     })
     current.on('message', (data) => {
-      if (take() && parseJson(String(data), AgentHint)) hints.call()
+      if (take() && parseJson(String(data), AgentHint)) hints.trigger()
     })
     current.on('unexpected-response', (outgoing, answer) => {
       if ([401, 403, 404].includes(answer.statusCode ?? 0)) {
         backoff = refused
         // The answer to the question for the configuration says in words why.
-        hints.call()
+        hints.trigger()
       }
       outgoing.destroy()
       current.terminate()
@@ -95,26 +96,10 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
     },
     close() {
       closed = true
-      hints.stop()
+      hints.close()
       drop()
     },
   }
-}
-
-/** However often it is called, `run` runs at once, and then at most once in `gap` ms. */
-function atMostEvery(gap: number, run: () => void): { call(): void; stop(): void } {
-  let timer: NodeJS.Timeout | undefined
-  let isWanted = false
-  const call = () => {
-    isWanted = timer !== undefined
-    if (isWanted) return
-    run()
-    timer = setTimeout(() => {
-      timer = undefined
-      if (isWanted) call()
-    }, gap)
-  }
-  return { call, stop: () => clearTimeout(timer) }
 }
 
 /** @returns true, called for each frame, once there were more than a server sends. */

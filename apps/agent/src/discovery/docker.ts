@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
+import { createBell } from '@postern/host/tasks'
 import { offerContainers } from './containers.ts'
 import type { Engine } from './engine.ts'
 import type { Offers } from './offer.ts'
-import { createSettler } from './settler.ts'
 
 export interface DockerOptions {
   engine: Engine
@@ -27,13 +27,13 @@ const MOST_UNSETTLED = 3000
 
 /** Looks at Docker's containers when something happens to one, and each minute, until the signal. */
 export async function followDocker(options: DockerOptions, signal: AbortSignal): Promise<void> {
-  const settler = createSettler({ quiet: SETTLED, most: MOST_UNSETTLED })
-  const events = followEvents(options, () => settler.call(), signal)
+  const bell = createBell({ quiet: SETTLED, most: MOST_UNSETTLED })
+  const events = followEvents(options, () => bell.ring(), signal)
   const retry = createBackoff({ first: 1000, most: LOOK_EVERY, random: options.random })
   while (!signal.aborted) {
     const isDone = await look(options)
     if (isDone) retry.reset()
-    await settler.next(isDone ? LOOK_EVERY : retry.next(), signal)
+    await bell.next(isDone ? LOOK_EVERY : retry.next(), signal)
   }
   await events
 }

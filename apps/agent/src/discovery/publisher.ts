@@ -1,9 +1,9 @@
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
+import { createBell } from '@postern/host/tasks'
 import type { Log } from '../io.ts'
 import type { Offer, Offers } from './offer.ts'
 import { describe, type Published } from './published.ts'
-import { createSettler } from './settler.ts'
 
 export interface PublisherOptions {
   /** `docker` or `file`: under this name the server keeps the set. */
@@ -39,7 +39,7 @@ const SENT_LATELY = 10_000
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const { source, log } = options
-  const settler = createSettler({ quiet: 0, most: 0 })
+  const bell = createBell()
   const retry = createBackoff({ first: 1000, most: 300_000, random: options.random })
   const refused = createBackoff({ ...REFUSED, random: options.random })
   let sentAt = Number.NEGATIVE_INFINITY
@@ -85,7 +85,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       wanted = offers
       unread = undefined
       if (JSON.stringify([wanted.problems, unread]) !== before) options.onChange()
-      if (isDue()) settler.call()
+      if (isDue()) bell.ring()
     },
     fail(problem) {
       if (problem === unread) return
@@ -96,14 +96,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
     sendAgain() {
       held = undefined
       retry.reset()
-      settler.call()
+      bell.ring()
     },
     hint() {
       const isWorthIt = isAnyRefused() && performance.now() - sentAt > SENT_LATELY
       if (unsent === undefined && !isWorthIt) return
       held = undefined
       retry.reset()
-      settler.call()
+      bell.ring()
     },
     services: () => published,
     problems: () =>
@@ -114,7 +114,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       while (!signal.aborted) {
         if (wanted && isDue()) await send(wanted.services)
         if (!isAnyRefused()) refused.reset()
-        const isQuiet = await settler.next(waitFor(), signal)
+        const isQuiet = await bell.next(waitFor(), signal)
         if (isQuiet && isAnyRefused()) held = undefined
       }
     },

@@ -1,7 +1,7 @@
 import type { EdgeMessage } from '@postern/contract/edge'
 import { findText, writeAtomic } from '@postern/host/files'
+import { createQueue } from '@postern/host/tasks'
 import type { Logger } from 'pino'
-import { createQueue } from '../queue.ts'
 import { createLedger, emptyLedger, type Ledger, LedgerState } from './ledger.ts'
 import type { Read } from './reading.ts'
 

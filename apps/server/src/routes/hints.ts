@@ -1,8 +1,8 @@
 import { endpoints } from '@postern/contract/endpoints'
 import type { HintNoun } from '@postern/contract/hints'
+import { createSingleFlight } from '@postern/host/tasks'
 import type { FastifyInstance } from 'fastify'
 import type { Hint } from '../changes/live.ts'
-import { createThrottle } from '../core/streams/throttle.ts'
 import { type Call, route } from '../http/route.ts'
 import { openStream } from '../http/sse.ts'
 
@@ -22,15 +22,18 @@ function streamHints(call: Call<typeof endpoints.streamHints>): void {
     stream.send({ data: JSON.stringify([...untold]) })
     untold.clear()
   }
-  const throttle = createThrottle(tell, GAP_MS, (err) => log.error({ err }, 'a page could not get its hints'))
+  const telling = createSingleFlight(
+    () => tell().catch((err: unknown) => log.error({ err }, 'a page could not get its hints')),
+    GAP_MS,
+  )
   const stop = bus.listen((hint) => {
     for (const noun of nounsOf(hint)) untold.add(noun)
-    if (untold.size > 0) throttle.poke()
+    if (untold.size > 0) telling.trigger()
   })
-  stream.onDrain(() => throttle.poke())
+  stream.onDrain(() => telling.trigger())
   stream.onClose(() => {
     stop()
-    throttle.stop()
+    telling.close()
   })
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createSingleFlight } from '@postern/host/tasks'
 import type { Context } from '../../context.ts'
 import type { OrderRow } from '../../db/schema.ts'
 import { AcmeError } from '../acme/errors.ts'
@@ -18,39 +19,25 @@ const HOUR = 3_600_000
 export async function startOrders(context: Context): Promise<void> {
   const http = createAcmeHttp(context.config.settings.POSTERN_ACME_CA_FILE)
   const accounts = createAccounts(context, http)
-  const turns = createTurns(context, accounts, () => poke())
-  let timer: NodeJS.Timeout | undefined
-  let pass: Promise<void> | undefined
-  let asking: Promise<void> | undefined
-  let isStale = false
-  let isClosed = false
-
-  function poke(): void {
-    if (isClosed) return
-    isStale = true
-    pass ??= passUntilFresh().finally(() => {
-      pass = undefined
-      if (isStale) poke()
-    })
-  }
-
-  async function passUntilFresh(): Promise<void> {
-    try {
-      while (isStale && !isClosed) {
-        isStale = false
-        await endUnwanted(context, turns.running)
-        await queueDue(context)
-        const intake = await readIntake(context)
-        for (const row of await listNext(context, turns.running, intake)) turns.begin(row, intake)
-        if (intake.kind !== 'paused') askInfo()
-        await sleep()
-      }
-    } catch (err) {
+  const passes = createSingleFlight(() =>
+    pass().catch((err: unknown) => {
       context.log.error({ err }, 'the orders of certificates could not be looked after')
-      isStale = false
-      clearTimeout(timer)
-      timer = setTimeout(poke, 60_000).unref()
-    }
+      sleep(60_000)
+    }),
+  )
+  const poke = passes.trigger
+  const turns = createTurns(context, accounts, poke)
+  let timer: NodeJS.Timeout | undefined
+  let asking: Promise<void> | undefined
+
+  async function pass(): Promise<void> {
+    await endUnwanted(context, turns.running)
+    await queueDue(context)
+    const intake = await readIntake(context)
+    for (const row of await listNext(context, turns.running, intake)) turns.begin(row, intake)
+    if (intake.kind !== 'paused') askInfo()
+    const wait = (await findNextTime(context)) - context.clock()
+    sleep(Math.min(Math.max(wait, 50), HOUR))
   }
 
   /** Beside the orders: an authority that hangs delays none of them. */
@@ -66,10 +53,9 @@ export async function startOrders(context: Context): Promise<void> {
       })
   }
 
-  async function sleep(): Promise<void> {
-    const wait = (await findNextTime(context)) - context.clock()
+  function sleep(ms: number): void {
     clearTimeout(timer)
-    if (!isClosed) timer = setTimeout(poke, Math.min(Math.max(wait, 50), HOUR)).unref()
+    timer = setTimeout(poke, ms).unref()
   }
 
   await startAnew(context)
@@ -78,12 +64,12 @@ export async function startOrders(context: Context): Promise<void> {
     if (hint.kind === 'changed' && hint.touched.domains?.length) poke()
   })
   context.onDispose(async () => {
-    isClosed = true
+    passes.close()
     stop()
-    clearTimeout(timer)
     const ended = turns.end()
     http.close()
-    await pass
+    await passes.idle()
+    clearTimeout(timer)
     await asking
     await ended
     // One that the last pass began.

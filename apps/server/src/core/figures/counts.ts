@@ -1,4 +1,5 @@
 import type { EdgeMessage, ServiceCount } from '@postern/contract/edge'
+import { createQueue } from '@postern/host/tasks'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import type { LiveDatabase } from '../../db/live-schema.ts'
@@ -32,15 +33,10 @@ const AT_ONCE = 200
 
 export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
   // A service that is deleted meanwhile would come back: one after the other.
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
-    const turn = last.then(task)
-    last = turn.catch(() => undefined)
-    return turn
-  }
+  const queue = createQueue()
   return {
     receive: (edgeId, message) =>
-      inTurn(async () => {
+      queue.run(async () => {
         const counts = withNodes(message.counts, await findNodes(db, message.counts))
         // A clock that is ahead must not make figures that nobody sees and nothing clears away.
         const minute = Math.min(message.minute, Math.floor(clock() / MINUTE))
@@ -54,11 +50,13 @@ export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
         })
       }),
     remove: (services) =>
-      inTurn(async () => {
-        for (let start = 0; start < services.length; start += AT_ONCE)
-          await forget(liveDb, services.slice(start, start + AT_ONCE))
-      }).catch((err: unknown) => log.warn({ err }, 'the figures of deleted services could not be removed')),
-    close: () => inTurn(async () => undefined),
+      queue
+        .run(async () => {
+          for (let start = 0; start < services.length; start += AT_ONCE)
+            await forget(liveDb, services.slice(start, start + AT_ONCE))
+        })
+        .catch((err: unknown) => log.warn({ err }, 'the figures of deleted services could not be removed')),
+    close: () => queue.run(async () => undefined),
   }
 }
 

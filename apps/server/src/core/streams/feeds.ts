@@ -1,5 +1,5 @@
+import { createSingleFlight, type SingleFlight } from '@postern/host/tasks'
 import type { Hint, LiveBus } from '../../changes/live.ts'
-import { createThrottle, type Throttle } from './throttle.ts'
 
 /** A state that several may follow at once; it is computed once for all of them. */
 export interface Topic {
@@ -35,20 +35,20 @@ interface Feed {
   topic: Topic
   /** Each follower with what it got last. */
   followers: Map<Follower, string | undefined>
-  throttle: Throttle
+  refreshing: SingleFlight
   json: string | undefined
 }
 
 export function createFeeds(bus: LiveBus, onError: (error: unknown) => void): Feeds {
   const feeds = new Map<string, Feed>()
   bus.listen((hint) => {
-    for (const feed of feeds.values()) if (feed.topic.concerns(hint)) feed.throttle.poke()
+    for (const feed of feeds.values()) if (feed.topic.concerns(hint)) feed.refreshing.trigger()
   })
   const open = (topic: Topic): Feed => {
     const feed: Feed = {
       topic,
       followers: new Map(),
-      throttle: createThrottle(() => refresh(feed), GAP_MS, onError),
+      refreshing: createSingleFlight(() => refresh(feed).catch(onError), GAP_MS),
       json: undefined,
     }
     feeds.set(topic.key, feed)
@@ -59,13 +59,13 @@ export function createFeeds(bus: LiveBus, onError: (error: unknown) => void): Fe
       const feed = feeds.get(topic.key) ?? open(topic)
       feed.followers.set(follower, undefined)
       deliver(feed, follower)
-      feed.throttle.poke()
+      feed.refreshing.trigger()
       return {
         resume: () => deliver(feed, follower),
         stop() {
           feed.followers.delete(follower)
           if (feed.followers.size > 0 || feeds.get(topic.key) !== feed) return
-          feed.throttle.stop()
+          feed.refreshing.close()
           feeds.delete(topic.key)
         },
       }
