@@ -1,4 +1,5 @@
 import type { StateAnswer } from '@postern/contract/desired-state'
+import { rowsOf } from '@postern/contract/sections'
 import { expect, test } from 'vitest'
 import {
   answerOf,
@@ -10,7 +11,7 @@ import {
   makeSettings,
   makeState,
 } from '../test/factories.ts'
-import { readAnswer, rowsOf, StateError } from './held-state.ts'
+import { readAnswer, StateError } from './held-state.ts'
 
 const good = makeState({
   hashes: {

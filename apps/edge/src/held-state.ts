@@ -17,15 +17,13 @@ import {
   TunnelSettings,
 } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
+import { keepRows, keepSections, rowsOf, type Sections } from '@postern/contract/sections'
 import * as z from 'zod/mini'
 
 /** The state on disk cannot be used, or the server's answer does not make a whole state. */
 export class StateError extends Error {
   readonly code = 'state'
 }
-
-/** Section name → its rows: the same array as long as the section has the same content. */
-export type Sections<T> = ReadonlyMap<string, readonly T[]>
 
 /** The state as the edge holds it. What has not changed is the same object as before, down to the single row. */
 export interface HeldState extends Pick<DesiredState, 'revision' | 'hashes' | 'settings'> {
@@ -133,11 +131,6 @@ export function routesOf({ routes, ports }: HeldSections): Sections<Route | Port
   return new Map<string, readonly (Route | PortRoute)[]>([...routes, ...ports])
 }
 
-/** All rows of all sections. */
-export function rowsOf<T>(sections: Sections<T>): T[] {
-  return [...sections.values()].flat()
-}
-
 function readSettings(sent: unknown, held: HeldState | undefined, reading: Reading): TunnelSettings {
   if (sent === undefined) {
     if (held && isStillKnown('settings', reading)) return held.settings
@@ -166,10 +159,10 @@ function readKind(
     const before = held?.get(name)
     const rows = changed.get(name) ?? []
     if (rows.length === 0 && before && hash !== '' && isStillKnown(name, reading)) merged.set(name, before)
-    else if (rows.length > 0) merged.set(name, isSameList(before, rows) ? before : rows)
+    else if (rows.length > 0) merged.set(name, keepRows(before, rows))
     else if (hash !== '') throw leftOut(name)
   }
-  return held && isSame(held, merged) ? held : merged
+  return keepSections(held, merged)
 }
 
 /** The rows that were sent, by section; one that equals the held one is the held one. */
@@ -205,16 +198,6 @@ function readRows(
 
 function isStillKnown(name: string, { known, hashes }: Reading): boolean {
   return hashes[name] !== undefined && known[name] === hashes[name]
-}
-
-function isSameList(before: readonly object[] | undefined, rows: readonly object[]): before is object[] {
-  return before?.length === rows.length && rows.every((row, index) => row === before[index])
-}
-
-function isSame<T>(a: Sections<T>, b: Sections<T>): boolean {
-  if (a.size !== b.size) return false
-  for (const [name, rows] of a) if (b.get(name) !== rows) return false
-  return true
 }
 
 const leftOut = (name: string) => new StateError(`The server left out the section ${name}.`)

@@ -9,6 +9,7 @@ import type {
   StateAnswer,
   TunnelSettings,
 } from '@postern/contract/desired-state'
+import { rowsOf } from '@postern/contract/sections'
 import { findIp } from '@postern/net/ip'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'
@@ -24,7 +25,7 @@ import {
   makeSettings,
   watchReads,
 } from '../test/factories.ts'
-import { type HeldState, readAnswer, rowsOf } from './held-state.ts'
+import { type HeldState, readAnswer } from './held-state.ts'
 import { createLastGood } from './last-good.ts'
 import type { Names } from './names.ts'
 import { createTargetFinder } from './targets.ts'

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { appendFile } from 'node:fs/promises'
 import { SectionHashes } from '@postern/contract/desired-state'
+import { changesOf, type Sections } from '@postern/contract/sections'
 import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
-import { type HeldState, KIND_NAMES, KINDS, readAnswer, type Sections, StateError } from './held-state.ts'
+import { type HeldState, KIND_NAMES, KINDS, readAnswer, StateError } from './held-state.ts'
 
 /**
  * The last state that was applied, in one file: its first line is a whole state, each further line what changed. A
@@ -97,14 +98,11 @@ function changeOfRows(
   after: Sections<object>,
   id: string,
 ): Entry['rows'][string] | undefined {
-  if (before === after) return undefined
-  const differ = (a: Sections<object>, b: Sections<object>) =>
-    [...a].flatMap(([name, rows]) => (b.get(name) === rows ? [] : rows))
-  const [old, now] = [new Set(differ(before, after)), differ(after, before)]
-  const set = now.filter((row) => !old.has(row))
-  const left = new Set(now.map((row) => idOf(row, id)))
-  const gone = [...old].map((row) => idOf(row, id)).filter((each) => !left.has(each))
-  return set.length + gone.length > 0 ? { set, gone } : undefined
+  const { gone, come } = changesOf(before, after)
+  const set = [...come]
+  const replaced = new Set(set.map((row) => idOf(row, id)))
+  const ids = [...gone].map((row) => idOf(row, id)).filter((each) => !replaced.has(each))
+  return set.length + ids.length > 0 ? { set, gone: ids } : undefined
 }
 
 function isNone({ hashes, removed, rows, ...rest }: Entry): boolean {

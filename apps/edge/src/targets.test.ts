@@ -1,4 +1,5 @@
 import type { Peer, Route } from '@postern/contract/desired-state'
+import { rowsOf } from '@postern/contract/sections'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { inSections } from '@postern/render/resolved-route'
@@ -6,7 +7,6 @@ import { startNameServer } from '@postern/testkit/name-server'
 import { fresh } from '@postern/testkit/shared'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeSettings } from '../test/factories.ts'
-import { rowsOf } from './held-state.ts'
 import { createLookups, createNames, type Names } from './names.ts'
 import { createTargetFinder, type TargetFinder } from './targets.ts'
 

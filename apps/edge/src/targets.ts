@@ -1,6 +1,7 @@
 import type { Peer, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
 import type { Problem } from '@postern/contract/edge'
 import { MESSAGES } from '@postern/contract/messages'
+import { keepRows, type Sections } from '@postern/contract/sections'
 import { type Cidr, containsIp, findCidrs, formatCidr } from '@postern/net/cidr'
 import { findIp, formatIp, type Ip } from '@postern/net/ip'
 import {
@@ -11,7 +12,6 @@ import {
   TARGET_FAULTS,
   type TargetFault,
 } from '@postern/net/targets'
-import type { Sections } from './held-state.ts'
 import type { Machine } from './machine.ts'
 import type { DnsQuery, Names } from './names.ts'
 
@@ -111,17 +111,16 @@ function judgeSection<R extends Targeted>(
     verdicts.set(row, old && isStill(old.query !== undefined) ? old : judge(row, around, names, old))
   }
   const all = [...verdicts.values()]
-  const resolved = all.map((verdict) => verdict.resolved)
-  const isSame =
-    before?.resolved.length === resolved.length &&
-    resolved.every((each, index) => each === before.resolved[index])
   // Asking for a name that is not known yet makes it one that is looked up.
   return {
     rows,
     around,
     names: names.revision(),
     verdicts,
-    resolved: isSame ? before.resolved : resolved,
+    resolved: keepRows(
+      before?.resolved,
+      all.map(({ resolved }) => resolved),
+    ),
     findings: all.flatMap(({ finding }) => finding ?? []),
     queries: all.flatMap(({ query }) => query ?? []),
   }

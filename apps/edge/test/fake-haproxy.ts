@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
 import type { PartState, Problem } from '@postern/contract/edge'
+import { rowsOf } from '@postern/contract/sections'
 import type { ResolvedRoute } from '@postern/render/resolved-route'
 import type { Reading } from '../src/counts/reading.ts'
 import type { HaproxyLog } from '../src/drivers/haproxy/logs/line.ts'
 import type { EdgeHaproxy } from '../src/edge.ts'
-import { rowsOf } from '../src/held-state.ts'
 
 type Wanted = Omit<Parameters<EdgeHaproxy['apply']>[0], 'routes'> & { routes: ResolvedRoute[] }
 

@@ -1,4 +1,5 @@
 import { type PortRoute, portsSectionOf, type Route, routesSectionOf } from '@postern/contract/desired-state'
+import type { Sections } from '@postern/contract/sections'
 
 /**
  * A route with the address to dial for it: an IP literal, checked to lie where the route belongs. Null: there is none
@@ -11,8 +12,7 @@ export type ResolvedHttpRoute = Resolved<Route>
 export type ResolvedPortRoute = Resolved<PortRoute>
 export type ResolvedRoute = ResolvedHttpRoute | ResolvedPortRoute
 
-/** Section name → its routes; the same array as long as nothing in it changes. */
-export type RouteSections = ReadonlyMap<string, readonly ResolvedRoute[]>
+export type RouteSections = Sections<ResolvedRoute>
 
 export function isPortRoute<T extends Route, P extends PortRoute>(route: T | P): route is P {
   return 'port' in route

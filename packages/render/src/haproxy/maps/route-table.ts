@@ -1,3 +1,4 @@
+import { changesOf, rowsOf } from '@postern/contract/sections'
 import {
   isPortRoute,
   type ResolvedHttpRoute,
@@ -14,69 +15,49 @@ export interface RouteTable {
   update(sections: RouteSections, publicHost: string): RenderedRoutes
 }
 
-interface Section {
-  routes: readonly ResolvedRoute[]
-  systems: readonly ResolvedHttpRoute[]
-  rendered: RenderedRoute[]
-}
-
 export function createRouteTable(digest: Digest): RouteTable {
   const claims = createClaims()
-  const sections = new Map<string, Section>()
+  const rendered = new Map<ResolvedRoute, RenderedRoute>()
+  /** The console's own routes. */
+  const systems = new Set<ResolvedHttpRoute>()
+  let sections: RouteSections = new Map()
   /** What every line depends on: the public host, and the hosts where the console answers. */
-  let consoleHosts: ReadonlySet<string> = new Set()
   let host = ''
+  let consoleHosts: ReadonlySet<string> = new Set()
 
-  const render = (name: string, routes: readonly ResolvedRoute[]): Section => {
-    const before = new Map(sections.get(name)?.rendered.map((each) => [each.route, each]))
-    const fresh = (route: ResolvedRoute) => {
-      const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, host))
-      return renderRoute(route, { publicHost: host, digest, isBeside })
-    }
-    return {
-      routes,
-      systems: systemsOf(routes),
-      rendered: routes.filter(isCarried).map((route) => before.get(route) ?? fresh(route)),
-    }
+  const remove = (route: ResolvedRoute) => {
+    const lines = rendered.get(route)
+    if (lines && rendered.delete(route)) claims.remove(lines)
   }
-  const replace = (name: string, after: Section | undefined) => {
-    // What is in both keeps its claims, so that only the keys of what changed are touched.
-    const added = new Set(after?.rendered)
-    for (const rendered of sections.get(name)?.rendered ?? [])
-      if (!added.delete(rendered)) claims.remove(rendered)
-    for (const rendered of added) claims.add(rendered)
-    if (after) sections.set(name, after)
-    else sections.delete(name)
+  const add = (route: ResolvedRoute) => {
+    if (!isCarried(route)) return
+    const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, host))
+    const lines = renderRoute(route, { publicHost: host, digest, isBeside })
+    rendered.set(route, lines)
+    claims.add(lines)
   }
 
   return {
     update(next, publicHost) {
-      const hosts = consoleHostsOf(next, publicHost.toLowerCase())
-      if (publicHost.toLowerCase() !== host || !isSame(hosts, consoleHosts))
-        for (const name of [...sections.keys()]) replace(name, undefined)
-      host = publicHost.toLowerCase()
+      const { gone, come } = changesOf(sections, next)
+      sections = next
+      for (const route of gone) if (isConsole(route)) systems.delete(route)
+      for (const route of come) if (isConsole(route)) systems.add(route)
+      const lower = publicHost.toLowerCase()
+      // Its own addresses always, so that they are kept free also while the console's own route is missing.
+      const hosts = new Set([OWN_HOST, ...[...systems].map((route) => hostOf(route, lower))])
+      const isMoved = lower !== host || !isSame(hosts, consoleHosts)
+      host = lower
       consoleHosts = hosts
-      for (const name of [...sections.keys()]) if (!next.has(name)) replace(name, undefined)
-      for (const [name, routes] of next)
-        if (sections.get(name)?.routes !== routes) replace(name, render(name, routes))
+      for (const route of isMoved ? [...rendered.keys()] : gone) remove(route)
+      for (const route of isMoved ? rowsOf(next) : come) add(route)
       return claims.settle()
     },
   }
-
-  /** Its own addresses always, so that they are kept free also while the console's own route is missing. */
-  function consoleHostsOf(next: RouteSections, publicHost: string): Set<string> {
-    const hosts = new Set<string>([OWN_HOST])
-    for (const [name, routes] of next) {
-      const kept = sections.get(name)
-      const systems = kept?.routes === routes ? kept.systems : systemsOf(routes)
-      for (const route of systems) hosts.add(hostOf(route, publicHost))
-    }
-    return hosts
-  }
 }
 
-function systemsOf(routes: readonly ResolvedRoute[]): ResolvedHttpRoute[] {
-  return routes.flatMap((route) => (!isPortRoute(route) && route.system ? [route] : []))
+function isConsole(route: ResolvedRoute): route is ResolvedHttpRoute {
+  return !isPortRoute(route) && route.system
 }
 
 /** UDP is the kernel's. */

@@ -1,9 +1,9 @@
 import type { SignIn, TunnelSettings } from '@postern/contract/desired-state'
+import { changesOf, rowsOf, type Sections } from '@postern/contract/sections'
 import { sessionHead } from '@postern/contract/sign-in'
 import { FLAGS, OWN_HOST } from './routes.ts'
 
-/** Section name → its domains; the same array as long as nothing in it changes. */
-export type SignInSections = ReadonlyMap<string, readonly SignIn[]>
+export type SignInSections = Sections<SignIn>
 
 type Keys = Pick<TunnelSettings, 'signInKeys' | 'identityKeys'>
 
@@ -37,13 +37,11 @@ export function createSignInTable(): SignInTable {
         touched.add(key)
       }
       const now = serverRoute(routes)
-      const changed = (name: string) => now !== server || sections.get(name) !== next.get(name)
-      const names = new Set([...sections.keys(), ...next.keys()])
-      // What goes before what comes: a domain may move from one section to another.
-      for (const name of names)
-        if (changed(name)) for (const each of sections.get(name) ?? []) linesOf(each, server).forEach(drop)
-      for (const name of names)
-        if (changed(name)) for (const each of next.get(name) ?? []) linesOf(each, now).forEach(put)
+      const { gone, come } =
+        now === server ? changesOf(sections, next) : { gone: rowsOf(sections), come: rowsOf(next) }
+      // What goes before what comes: a row that changes may have the same lines.
+      for (const each of gone) linesOf(each, server).forEach(drop)
+      for (const each of come) linesOf(each, now).forEach(put)
       keys.forEach(drop)
       keys = linesOfKeys(settings)
       keys.forEach(put)
