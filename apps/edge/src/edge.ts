@@ -8,13 +8,13 @@ import type { HaproxyCounts } from './drivers/haproxy/driver.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
+import type { HaproxyPart } from './haproxy-loop.ts'
 import { createKeptNames } from './kept-names.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createLookups, createNames, type Lookups } from './names.ts'
 import { createHangWatch } from './observe/hang-watch.ts'
 import { createObservers, type ObservedHaproxy } from './observe/observers.ts'
-import type { HaproxyPart } from './reconcile.ts'
 import { createServerLink } from './server-link.ts'
 import { createTargetFinder } from './targets.ts'
 
@@ -101,7 +101,7 @@ export function createEdge(options: EdgeOptions): Edge {
   const hangs = createHangWatch({
     ...tunnel,
     log,
-    onEnded: () => loop.requestFullCheck(),
+    onEnded: () => loop.repairTunnel(),
     onProblem: () => loop.tell(),
   })
   haproxy.counts.onLast(counter.countLast)
