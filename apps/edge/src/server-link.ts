@@ -7,6 +7,7 @@ import { EdgeHint, type EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
 import { SYSTEM_USERS } from '@postern/contract/installation'
 import { createBackoff } from '@postern/host/backoff'
+import { watchPulse } from '@postern/host/pulse'
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
 import { findSystemUser } from './system-user.ts'
@@ -137,23 +138,8 @@ function openSocket(options: ServerLinkOptions, token: string): WebSocket {
     if (hint.success) options.onHint(hint.data)
     else options.log.warn('the server said something that is not in the contract')
   })
-  watchPulse(socket)
+  watchPulse(socket, PING_EVERY)
   return socket
-}
-
-/** Ends a connection whose other end is gone without a word. */
-function watchPulse(socket: WebSocket): void {
-  let isAlive = true
-  const timer = setInterval(() => {
-    if (socket.readyState !== WebSocket.OPEN) return
-    if (!isAlive) return socket.terminate()
-    isAlive = false
-    socket.ping()
-  }, PING_EVERY)
-  socket.on('pong', () => {
-    isAlive = true
-  })
-  socket.once('close', () => clearInterval(timer))
 }
 
 function parseJson(text: string): unknown {

@@ -2,6 +2,7 @@ import { AgentHint } from '@postern/contract/agent'
 import { pathOf } from '@postern/contract/endpoint'
 import { endpoints } from '@postern/contract/endpoints'
 import { type Backoff, createBackoff } from '@postern/host/backoff'
+import { watchPulse } from '@postern/host/pulse'
 import { createSingleFlight } from '@postern/host/tasks'
 import { WebSocket } from 'ws'
 import { parseJson } from '../files.ts'
@@ -41,7 +42,7 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
   function connect(): void {
     const current = dial(access)
     socket = current
-    const stopPinging = keepAlive(current)
+    watchPulse(current, PING_EVERY)
     let backoff: Backoff = lost
     const isFlood = createFloodCheck()
     const take = () => {
@@ -74,7 +75,6 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
     // A close follows every error, and schedules the next attempt.
     current.on('error', () => undefined)
     current.on('close', () => {
-      stopPinging()
       if (closed || socket !== current) return
       timer = setTimeout(connect, backoff.next())
     })
@@ -124,19 +124,4 @@ function dial(access: ServerAccess): WebSocket {
     maxPayload: 65_536,
     perMessageDeflate: false,
   })
-}
-
-/** Ends a connection that left a ping unanswered for one round: it is dead, whatever TCP says. */
-function keepAlive(socket: WebSocket): () => void {
-  let answered = true
-  socket.on('pong', () => {
-    answered = true
-  })
-  const timer = setInterval(() => {
-    if (socket.readyState !== WebSocket.OPEN) return
-    if (!answered) return socket.terminate()
-    answered = false
-    socket.ping()
-  }, PING_EVERY)
-  return () => clearInterval(timer)
 }

@@ -30,23 +30,9 @@ export function socketRoute<const E extends Endpoint>(
   )
 }
 
-const PING_MS = 15_000
+export const PING_MS = 15_000
 /** A client that leaves more than this unread is dropped; it comes back and asks for everything. */
 const MAX_UNREAD_BYTES = 1024 * 1024
-
-/** Drops a client that did not answer the last ping. */
-export function keepAlive(socket: WebSocket): void {
-  let isAlive = true
-  socket.on('pong', () => {
-    isAlive = true
-  })
-  const timer = setInterval(() => {
-    if (isAlive) socket.ping()
-    else socket.terminate()
-    isAlive = false
-  }, PING_MS)
-  socket.on('close', () => clearInterval(timer))
-}
 
 /** Pings and pongs of one round, many times over. */
 const QUIET_BYTES = 4096

@@ -1,12 +1,13 @@
 import type { AgentHint } from '@postern/contract/agent'
 import { endpoints } from '@postern/contract/endpoints'
+import { watchPulse } from '@postern/host/pulse'
 import type { FastifyInstance } from 'fastify'
 import { getAgentConfig } from '../core/nodes/agent-config.ts'
 import { registerNodeKey } from '../core/nodes/keys.ts'
 import { watchToken } from '../core/nodes/token-check.ts'
 import { publishServices } from '../core/publishing/publish.ts'
 import { route } from '../http/route.ts'
-import { endSocket, keepAlive, keepQuiet, sendFrame, socketRoute } from '../http/socket.ts'
+import { endSocket, keepQuiet, PING_MS, sendFrame, socketRoute } from '../http/socket.ts'
 
 const CHANGED: AgentHint = { type: 'changed' }
 
@@ -22,7 +23,7 @@ export function agentRoutes(app: FastifyInstance): void {
     return {}
   })
   socketRoute(app, endpoints.agentSocket, (socket, { context, caller }, stream) => {
-    keepAlive(socket)
+    watchPulse(socket, PING_MS)
     keepQuiet(socket, stream)
     const disconnect = context.agents.connect(caller, {
       askAnew: () => socket.close(1012, 'publish again'),

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
 import { EdgeMessage } from '@postern/contract/edge'
 import { endpoints } from '@postern/contract/endpoints'
+import { watchPulse } from '@postern/host/pulse'
 import type { FastifyInstance } from 'fastify'
 import { route } from '../http/route.ts'
-import { keepAlive, onFrames, sendFrame, socketRoute } from '../http/socket.ts'
+import { onFrames, PING_MS, sendFrame, socketRoute } from '../http/socket.ts'
 
 export function edgeRoutes(app: FastifyInstance): void {
   route(app, endpoints.listEdges, ({ context }) => context.edges.list())
@@ -12,7 +13,7 @@ export function edgeRoutes(app: FastifyInstance): void {
     return reply.type('application/json; charset=utf-8').send(Readable.from(answer))
   })
   socketRoute(app, endpoints.edgeSocket, (socket, { context, caller }) => {
-    keepAlive(socket)
+    watchPulse(socket, PING_MS)
     const session = context.edges.connect(caller.edgeId, {
       send: (hint) => sendFrame(socket, hint),
       close: () => socket.close(1000, 'replaced by a newer connection'),
