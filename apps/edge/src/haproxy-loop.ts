@@ -1,13 +1,13 @@
 import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
 import type { PartState, Problem } from '@postern/contract/edge'
+import { rowsOf } from '@postern/contract/sections'
 import { messageOf } from '@postern/host/errors'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import type { RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
 import { applyPart, logPart, type PartResult } from './drivers/part.ts'
-import { rowsOf } from '@postern/contract/sections'
-import { type HeldState } from './held-state.ts'
+import type { HeldState } from './held-state.ts'
 import type { Wanted } from './wanted.ts'
 
 /** What the loop asks of HAProxy's driver. */
