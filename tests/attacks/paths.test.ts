@@ -58,7 +58,8 @@ describe.concurrent('the path, of which a service does not get its prefix,', () 
     await sendRaw(lab.port, head)
     const by = whoGot(id)
     expect(MAY[verdict]).toContain(by)
-    const got = by === 'admin' ? target.replace(/^\/admin[/\\]*/, '/') : target
+    // A tab behind the target ends it, as a blank does.
+    const got = by === 'admin' ? target.trimEnd().replace(/^\/admin[/\\]*/, '/') : target
     expect(lab.reached(id).map(({ request }) => request.target)).toEqual(by === REFUSED ? [] : [got])
   })
 })

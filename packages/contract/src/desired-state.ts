@@ -91,7 +91,7 @@ const bypassExpression = z
 /** An HTTP service. Visitors of one that is not enabled get our own page. */
 export const Route = z.object({
   ...route,
-  ...columnOf(HTTP_SWITCHES, 'record'),
+  ...columnOf(HTTP_SWITCHES, 'route'),
   /** Null: the installation's own addresses (any IP literal, and the public host). */
   domain: z.nullable(domain),
   /** `/` or `/segment…` without a slash at the end. */

@@ -17,8 +17,7 @@ function field<F extends z.ZodMiniType, R extends z.ZodMiniType>(form: F, record
   return { form, record, start }
 }
 
-/** What a previous release wrote says nothing of it. */
-const yesOrNo = () => field(f.withDefault(z.boolean(), false), z._default(z.boolean(), false), false)
+const yesOrNo = () => field(f.withDefault(z.boolean(), false), z.boolean(), false)
 const nullable = z.nullable(z.string())
 
 /** What services of all types have. Whether `backendHost` is needed depends on the node. */
@@ -30,10 +29,13 @@ export const SERVICE_FIELDS = {
   blockedIps: field(f.listOf(f.ipOrCidr, LIMITS.ipListEntries), z.array(z.string()), []),
 }
 
+/** One that the route has, too, where a previous release said nothing of it. */
+const onOrOff = () => ({ ...yesOrNo(), route: z._default(z.boolean(), false) })
+
 /** Booleans that are the same in a form, a label, the API and the route that HAProxy gets. */
 export const HTTP_SWITCHES = {
   /** The backend gets the path without `pathLocation`. Counts only where that is not `/`. */
-  stripPath: yesOrNo(),
+  stripPath: onOrOff(),
 }
 
 /** What of an HTTP service agents say as well as people. */

@@ -52,7 +52,7 @@ const ALLOWED: Record<string, string> = {
 
 function sampleOf(column: string, type: string, isKey: boolean, row: number): string | number {
   if (
-    /^(is_|system$|ssl$|authentication$|require_auth$|enabled$|held$|revoked$|skip_|allow_internet$|advanced$|agent_may_publish$)/.test(
+    /^(is_|system$|ssl$|authentication$|require_auth$|strip_path$|enabled$|held$|revoked$|skip_|allow_internet$|advanced$|agent_may_publish$)/.test(
       column,
     )
   )
