@@ -90,6 +90,7 @@ describe('publishing an HTTP service', () => {
     await until('the whole path', () => route()?.path === '/' && !route()?.stripPath)
     visit.expectNoComplaints()
     await visit.close()
+    await site.api.call('DELETE', `/api/services/${node.id}/http/${route()?.id}`)
   })
 
   it('says that it is live also when that happens while its first answer is on its way', async () => {
