@@ -35,11 +35,6 @@ import { createTargetFinder } from './targets.ts'
  * maps, what was touched of them, the problems, and the state on disk.
  */
 
-const dirs: string[] = []
-afterAll(() => {
-  for (const dir of dirs) rmSync(dir, { recursive: true })
-})
-
 const machine = { ownNetworks: [], ownPorts: [443] }
 const settings = makeSettings()
 const gateway: Route['node'] = { kind: 'gateway', id: 2, address4: '10.64.0.3', subnets: ['192.168.7.0/24'] }
@@ -109,7 +104,6 @@ test('after any sequence of states the kept result equals the one that is made f
   await fc.assert(
     fc.asyncProperty(fc.array(world, { minLength: 1, maxLength: 6 }), async (worlds) => {
       const dir = tempDir()
-      dirs.push(dir)
       const file = join(dir, 'state.json')
       const [lastGood, chain] = [createLastGood(file), createChain()]
       let held: HeldState | undefined
@@ -145,7 +139,6 @@ test('after any sequence of states the kept result equals the one that is made f
 
 test('rows of a section that did not change are not read again, up to the state on disk', async () => {
   const dir = tempDir()
-  dirs.push(dir)
   const [lastGood, chain] = [createLastGood(join(dir, 'state.json')), createChain()]
   const routes = Array.from({ length: 1000 }, (_, index) => makeRoute(index + 1))
   const { publicHost, signInKeys, identityKeys } = settings
