@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   Peer,
@@ -15,7 +14,7 @@ import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'
 import { tempDir } from '@postern/testkit/temp-dir'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   makeCertificate,
   makeChallenge,
