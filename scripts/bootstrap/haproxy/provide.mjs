@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import {
@@ -16,11 +16,19 @@ import { currentFolder, installHaproxy } from './install.mjs'
 
 const CACHE = '/var/cache/postern-haproxy'
 
-/** Whether the machine's own HAProxy, or that of a package which it could install, understands our configuration. */
+/** Whether the machine's own HAProxy understands our configuration. */
 export async function hasOwnHaproxy(env) {
-  return isGood(await tryToRun('haproxy', ['-v'], env))
+  const program = findOwnProgram(env.PATH ?? '')
+  return program !== undefined && isGood(await tryToRun(program, ['-v'], env))
 }
 
+/** Ours may be on the path as well, by way of a program of ours that runs this one. */
+function findOwnProgram(path) {
+  const files = path.split(':').map((folder) => join(folder, 'haproxy'))
+  return files.find((file) => existsSync(file) && !realpathSync(file).startsWith(`${HAPROXY_PLACE}/`))
+}
+
+/** Whether the machine could install one that does. */
 export async function couldHaveOwnHaproxy(env) {
   const policy = await tryToRun('apt-cache', ['policy', 'haproxy'], env)
   return isGood(/^ +Candidate: (\S+)/m.exec(policy)?.[1] ?? '')
@@ -30,7 +38,7 @@ const isGood = (said) => parseHaproxyVersion(said)?.isTooOld === false
 
 /** @returns what it printed; nothing when it is not there or fails */
 async function tryToRun(program, args, env) {
-  const options = { env: { ...process.env, ...env, LC_ALL: 'C' }, timeout: 10_000 }
+  const options = { env: { ...process.env, ...env, LC_ALL: 'C' }, timeout: 30_000 }
   return await promisify(execFile)(program, args, options).then(
     ({ stdout }) => stdout,
     () => '',

@@ -109,12 +109,12 @@ async function boot(root: string, logFile: string, network?: Namespace): Promise
   return {
     run: (...command) => run([...enter, ...command], { timeoutMs: PATIENCE }),
     must: (...command) => must([...enter, ...command], { timeoutMs: PATIENCE }),
-    start: (...command) => start([...enter, ...command], { logFile: `${logFile}.${command[0]}` }),
+    start: (...command) => start([...enter, ...command], { logFile: `${logFile}.start` }),
     pathOf: (file) => `/proc/${init}/root${file}`,
     async close() {
       process.kill(Number(init), 'SIGKILL')
       await program.exited
-      for (const file of [logFile]) rmSync(file, { force: true })
+      for (const file of [logFile, `${logFile}.start`]) rmSync(file, { force: true })
     },
   }
 }
