@@ -47,6 +47,8 @@ beforeAll(async () => {
   lab = await startLab()
   dir = mkdtempSync(join(tmpdir(), 'pt-packages-'))
   ;[server, site] = await Promise.all([bootMachine(lab.server), bootMachine(lab.site)])
+  // What npm start has put there for this machine's own tests.
+  for (const machine of [server, site]) await machine.must('rm', '-rf', '/usr/lib/postern')
   await startEcho(lab.site, dir, 8080)
 })
 
@@ -154,8 +156,6 @@ test('no package that only development needs is part of the programs, and none c
 
 test('installing the server makes its users and starts nothing, and it says what starts it', async () => {
   for (const name of ['postern-proxy', 'postern']) await server.run('userdel', name)
-  // What npm start has put there for this machine's own tests.
-  await server.must('rm', '-rf', '/usr/lib/postern')
   const said = await apt(server, 'install', files.olderServer, files.haproxy)
   expect(said).toContain('Start it: sudo postern-server start')
   expect((await server.run('systemctl', 'is-active', ...UNITS)).stdout).toBe('inactive\ninactive\n')
