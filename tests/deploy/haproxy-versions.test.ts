@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { must } from '@postern/testkit/exec'
+import { must, run } from '@postern/testkit/exec'
 import { afterAll, expect, test } from 'vitest'
 import { installHaproxy } from '../../scripts/bootstrap/haproxy/install.mjs'
 
@@ -50,6 +50,17 @@ test('a library with an update brings a new folder, and the old one goes', async
   expect(await installHaproxy(place, cache)).toMatchObject({ isNew: true })
   expect(folders()).toEqual([before])
   expect(await must([program, '-v'])).toMatch(/^HAProxy version 3\.0\./)
+})
+
+test('without a way to the archive it fails, and is asked again', async () => {
+  forgetAsking()
+  const module = join(import.meta.dirname, '../../scripts/bootstrap/haproxy/install.mjs')
+  const program = `import(process.argv[1]).then((it) => it.installHaproxy(...process.argv.slice(2)))`
+  const { code } = await run(['unshare', '--net', process.execPath, '-e', program, module, place, cache], {
+    timeoutMs: 300_000,
+  })
+  expect(code).not.toBe(0)
+  expect(statSync(join(cache, 'asked')).mtimeMs).toBe(0)
 })
 
 test('what Debian did not sign is refused, and nothing changes', async () => {

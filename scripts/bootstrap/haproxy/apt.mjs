@@ -100,6 +100,8 @@ function renderSettings(cache, sources) {
     'APT::Install-Recommends': 'false',
     'APT::Get::AllowUnauthenticated': 'false',
     'APT::Keep-Downloaded-Packages': 'true',
+    // By itself apt goes on with old lists where it reaches no archive.
+    'APT::Update::Error-Mode': 'any',
     'Acquire::AllowInsecureRepositories': 'false',
     'Acquire::AllowWeakRepositories': 'false',
     'Acquire::AllowDowngradeToInsecureRepositories': 'false',
