@@ -32,6 +32,7 @@ export function allIdleConnections(options: HaproxyOptions): number {
 function renderRetrying(name: string, server: string, options: HaproxyOptions, limit = ''): string {
   return `backend ${name}
 ${renderTarget(server, options)}
+${ABORTS}
   http-reuse always
   retries 1
   retry-on conn-failure empty-response
@@ -47,9 +48,10 @@ ${renderTarget(server, options)}
  * Nothing else is ever sent twice, nor over an idle connection that the service may just be closing. What could not be
  * sent, because no connection came about, goes to `sorry`, which has the page for it.
  */
-function renderOnce(name: string, server: string, options: HaproxyOptions, more = ''): string {
+function renderOnce(name: string, server: string, options: HaproxyOptions, leaves = ABORTS): string {
   return `backend ${name}
-${more}${renderTarget(server, options)}
+${renderTarget(server, options)}
+${leaves}
   http-reuse never
   option http-server-close
   retries 1
@@ -64,6 +66,7 @@ ${more}${renderTarget(server, options)}
 function renderOnceConsole(server: string, options: HaproxyOptions): string {
   return `backend once_console
 ${renderTarget(server, options)}
+${ABORTS}
   http-reuse never
   option http-server-close
   retries 0
@@ -79,14 +82,17 @@ ${renderTarget(server, options)}
 function renderBound(name: string, server: string, options: HaproxyOptions): string {
   return `backend ${name}
 ${renderTarget(server, options)}
+${ABORTS}
   http-reuse never
   retries 0
   server target ${server}
 `
 }
 
+/** A visitor who has left keeps no place. */
+const ABORTS = '  option abortonclose'
 /** What follows the head of an upgrade may end before its answer, and the visitor has not left. */
-const UPGRADE = '  no option abortonclose\n'
+const STAYS = '  no option abortonclose'
 
 const SORRY = 'sorry'
 /** At the same time; each takes a moment. */
@@ -152,8 +158,8 @@ export function renderBackends(options: HaproxyOptions, paths: HaproxyPaths): st
     renderRetrying('safe_console', server, options),
     renderBound('bound_http', ANY, options),
     renderBound('bound_https', https, options),
-    renderOnce('upgrade_http', ANY, options, UPGRADE),
-    renderOnce('upgrade_https', https, options, UPGRADE),
+    renderOnce('upgrade_http', ANY, options, STAYS),
+    renderOnce('upgrade_https', https, options, STAYS),
     renderOnce('once_http', ANY, options),
     renderOnce('once_https', https, options),
     renderOnceConsole(server, options),

@@ -134,8 +134,6 @@ function renderDefaults(options: HaproxyOptions, paths: HaproxyPaths): string {
   log ring@logs len 4096 format raw local0
   option dontlognull
   option contstats
-  # Who has left keeps no place.
-  option abortonclose
   retries 2
   timeout http-request ${options.timeouts.head}s
   timeout http-keep-alive 60s
