@@ -131,10 +131,13 @@ type Session = Omit<OpenStream, keyof Owner>
 /** While it is connected to the service, and no head of an answer has come. What is still connecting fails by itself. */
 function findWire(session: string): Wire | undefined {
   const isWaiting = session.includes(' rsp.st=MSG_RPBEFORE ') && /^ {2}scb=.* state=EST /m.test(session)
-  const [, from] = /^ {2}backend=\S+ .* addr=(\S+:\d+)$/m.exec(session) ?? []
-  const [, to] = /^ {2}server=(?:target|again) .* addr=(\S+:\d+)$/m.exec(session) ?? []
-  return isWaiting && from && to ? { from, to } : undefined
+  const from = /^ {2}backend=\S+ .* addr=([\da-f.:]+):(\d+)$/m.exec(session)
+  const to = /^ {2}server=(?:target|again) .* addr=([\da-f.:]+):(\d+)$/m.exec(session)
+  return isWaiting && from && to ? { from: endOf(from[1], from[2]), to: endOf(to[1], to[2]) } : undefined
 }
+
+const endOf = (address = '', port: string | number = '') =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 
 /** Where one end has an IPv4 address and the other an IPv6 one, HAProxy writes both as IPv6. */
 function bare(address: string): string {
@@ -188,11 +191,17 @@ export async function endWaiting(
   nodes: ReadonlySet<number>,
 ): Promise<boolean> {
   const services = new Set<number>()
+  // A HAProxy that was taken over names no other connection of this machine.
+  const targets = new Set<string>()
   for (const section of routes.values())
-    for (const { id, node } of section) if (node.kind !== 'local' && nodes.has(node.id)) services.add(id)
+    for (const { id, node, address, backend } of section)
+      if (node.kind !== 'local' && nodes.has(node.id)) {
+        services.add(id)
+        targets.add(endOf(address ?? '', backend.port))
+      }
   if (services.size === 0) return true
   const asked = new Set<string>()
-  const isWaiting = (stream: Session) => stream.waitsBy !== undefined
+  const isWaiting = ({ waitsBy }: Session) => waitsBy !== undefined && targets.has(waitsBy.to)
   return await endStreams(
     socket,
     (await listStreams(socket, services)).filter(isWaiting),
