@@ -105,16 +105,21 @@ async function boot(root: string, logFile: string, network?: Namespace): Promise
     'DEBIAN_FRONTEND=noninteractive',
     ...(trusted ? [`NODE_EXTRA_CA_CERTS=${trusted}`] : []),
   ]
+  // Each program has one of its own.
+  const logs = [logFile]
   const enter = ['nsenter', `--target=${init}`, '--all', 'env', '-i', ...environment]
   return {
     run: (...command) => run([...enter, ...command], { timeoutMs: PATIENCE }),
     must: (...command) => must([...enter, ...command], { timeoutMs: PATIENCE }),
-    start: (...command) => start([...enter, ...command], { logFile: `${logFile}.start` }),
+    start(...command) {
+      logs.push(`${logFile}.${logs.length}`)
+      return start([...enter, ...command], { logFile: logs.at(-1) ?? logFile })
+    },
     pathOf: (file) => `/proc/${init}/root${file}`,
     async close() {
       process.kill(Number(init), 'SIGKILL')
       await program.exited
-      for (const file of [logFile, `${logFile}.start`]) rmSync(file, { force: true })
+      for (const file of logs) rmSync(file, { force: true })
     },
   }
 }
