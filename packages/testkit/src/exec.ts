@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { HAPROXY_BIN } from '@postern/host/haproxy-place'
 
 export interface Finished {
   code: number | null
@@ -7,11 +8,14 @@ export interface Finished {
   stderr: string
 }
 
+/** A HAProxy of ours goes before the machine's own, which may be older. */
+const ENVIRONMENT = { ...process.env, PATH: `${HAPROXY_BIN}:${process.env.PATH ?? ''}` }
+
 /** Runs a program to its end. Never a shell; ended after `timeoutMs`. */
 export function run(argv: readonly string[], { input = '', timeoutMs = 60_000 } = {}): Promise<Finished> {
   const [program = '', ...args] = argv
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL' })
+    const child = spawn(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env: ENVIRONMENT })
     const out: Buffer[] = []
     const err: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
