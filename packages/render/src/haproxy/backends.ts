@@ -91,8 +91,12 @@ ${ABORTS}
 
 /** A visitor who has left keeps no place. */
 const ABORTS = '  option abortonclose'
-/** What follows the head of an upgrade may end before its answer, and the visitor has not left. */
-const STAYS = '  no option abortonclose'
+/**
+ * What follows the head of an upgrade may end before its answer, and the visitor has not left. So only its answer's time
+ * frees the place of a visitor who has; once it is upgraded, `timeout tunnel` counts.
+ */
+const stays = ({ timeouts }: HaproxyOptions) => `  no option abortonclose
+  timeout server ${timeouts.body}s`
 
 const SORRY = 'sorry'
 /** At the same time; each takes a moment. */
@@ -104,6 +108,8 @@ function renderSorry(options: HaproxyOptions, paths: HaproxyPaths): string {
   bind ${laneBind(options, 'sorry')}
   no log
   maxconn ${SORRIES}
+  # Whoever is slow with the rest of a body has had the page already.
+  timeout client 1s
   ${renderReturn(paths, 'unreachable')}
 `
 }
@@ -158,8 +164,8 @@ export function renderBackends(options: HaproxyOptions, paths: HaproxyPaths): st
     renderRetrying('safe_console', server, options),
     renderBound('bound_http', ANY, options),
     renderBound('bound_https', https, options),
-    renderOnce('upgrade_http', ANY, options, STAYS),
-    renderOnce('upgrade_https', https, options, STAYS),
+    renderOnce('upgrade_http', ANY, options, stays(options)),
+    renderOnce('upgrade_https', https, options, stays(options)),
     renderOnce('once_http', ANY, options),
     renderOnce('once_https', https, options),
     renderOnceConsole(server, options),

@@ -51,6 +51,15 @@ describe('the configuration', () => {
     expect(rules.filter((rule) => rule.trim().split(/\s+/).length > 64)).toEqual([])
   })
 
+  // From 3.2 on HAProxy may wait after 50 rules (`tune.max-rules-at-once`), while another request of the connection comes by.
+  test('uses what it keeps for a connection in its first 50 rules', () => {
+    const [, https = ''] = config().split(/^frontend https$/m)
+    const rules = https.split(/^(?:frontend|backend) /m, 1)[0]?.match(/^ {2}http-request .*$/gm) ?? []
+    const last = rules.findLastIndex((rule) => /sess\.(host|site|said)/.test(rule))
+    expect(last).toBeGreaterThan(0)
+    expect(last).toBeLessThan(50)
+  })
+
   test('drops its rights where there are some to drop', () => {
     expect(config()).toContain('  uid 990\n  gid 991\n')
     expect(config({ user: null })).not.toMatch(/uid|gid/)

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { connect as connectHttp2 } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -238,4 +239,23 @@ test('an upload that its visitor gave up may begin again soon', async () => {
   const second = upload()
   await until('it to arrive again', () => count.requests === 2)
   second.destroy()
+})
+
+test('whoever sends no body to a service that is down keeps nobody else from its page', async () => {
+  const slow = connectHttp2(`https://127.0.0.1:${lab.httpsPort}`, { rejectUnauthorized: false })
+  slow.on('error', () => undefined)
+  let told = 0
+  for (let i = 0; i < 100; i++) {
+    const head = { ':method': 'POST', ':authority': 's3.example.com', 'content-length': '100000' }
+    const stream = slow.request(head)
+    stream.on('error', () => undefined).once('response', () => told++)
+    stream.write('x')
+  }
+  await until('the pages', () => told === 100)
+  const start = performance.now()
+  const browser = openH1Browser(lab.httpsPort)
+  expect((await browser.ask('s3.example.com', 'POST', 'x')).status).toBe(503)
+  expect(performance.now() - start).toBeLessThan(SILENCE * 1000)
+  browser.close()
+  slow.destroy()
 })

@@ -1,5 +1,5 @@
 import { connect as connectHttp2 } from 'node:http2'
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -19,6 +19,9 @@ const timeouts = { head: 1, body: 7, reader: 3, idle: 60 }
 let lab: HaproxyLab
 let upstream: Upstream
 let server: Upstream
+/** It takes connections and says nothing. */
+let mute: Server
+let asked = 0
 const open: Socket[] = []
 
 beforeAll(async () => {
@@ -34,11 +37,19 @@ beforeAll(async () => {
       request.resume().on('end', () => setTimeout(() => response.end('the end'), wait))
     },
   })
-  await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])
+  mute = createServer((socket) => {
+    open.push(socket.on('error', () => undefined))
+    socket.once('data', () => asked++)
+  })
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const address = mute.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port), makeLabRoute(3, port)])
 })
 
 afterAll(async () => {
   for (const socket of open) socket.destroy()
+  mute.close()
   await lab.close()
   await upstream.close()
   await server.close()
@@ -121,6 +132,18 @@ describe.concurrent('silence', () => {
       upstream.seen.length = 0
     },
   )
+
+  test('of a service that never answers an upgrade ends after the time for a body', async () => {
+    const socket = secure()
+    open.push(socket)
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+    socket.on('error', () => undefined).write(`GET /never HTTP/1.1\r\nHost: s3.example.com\r\n${upgrade}\r\n`)
+    await until('the service to be asked', () => asked > 0)
+    socket.destroy()
+    const line = /"GET \/never" 504 .*the service did not answer in time$/
+    await until('the line', () => lab.logs.some(({ text }) => line.test(text)))
+  })
 
   test.each(['http/1.1', 'h2'])('of a visitor who does not read ends, over %s', async (protocol) => {
     const path = `/unread-${protocol.slice(0, 2)}`
