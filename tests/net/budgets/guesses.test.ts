@@ -22,7 +22,9 @@ const FEW = 30
 
 async function signIn(from: Host): Promise<void> {
   const account = JSON.stringify({ username: 'admin', password: 'lab-password-1' })
-  expect((await visit(from, `https://${HOST}${PATH}`, { args: ['-m', '55', '--json', account] })).status).toBe(200)
+  expect(
+    (await visit(from, `https://${HOST}${PATH}`, { args: ['-m', '55', '--json', account] })).status,
+  ).toBe(200)
 }
 
 /** @returns how many guesses were looked at until somebody was in who came when the line was full */
