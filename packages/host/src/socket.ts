@@ -17,27 +17,35 @@ export function isAnswered(path: string): Promise<boolean> {
   })
 }
 
+interface AskLimits {
+  timeoutMs: number
+  mostBytes: number
+  /** Gets the answer in pieces as it comes; then none of it is kept. */
+  onText?: (text: string) => void
+}
+
 /** @returns the whole answer to one question on a unix socket. @throws when it does not come, in words without a dot */
 export function askSocket(
   path: string,
   question: string,
-  { timeoutMs, mostBytes }: { timeoutMs: number; mostBytes: number },
+  { timeoutMs, mostBytes, onText }: AskLimits,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const kept: string[] = []
     let size = 0
-    const socket = connect(path)
+    const socket = connect(path).setEncoding('utf8')
     socket.setTimeout(timeoutMs, () =>
       socket.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })),
     )
-    socket.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      size += chunk.length
+    socket.on('data', (text: string) => {
+      if (onText) onText(text)
+      else kept.push(text)
+      size += text.length
       if (size > mostBytes) socket.destroy(new Error('the answer is too long'))
     })
     socket.once('error', reject)
     socket.once('close', () => reject(new Error('the connection ended')))
-    socket.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    socket.once('end', () => resolve(kept.join('')))
     // Some answer only when no further question can come.
     socket.end(question)
   })

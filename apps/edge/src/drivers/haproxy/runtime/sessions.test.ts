@@ -7,33 +7,36 @@ import type { HaproxySocket } from './socket.ts'
 
 const route = makeLabRoute(2, 8080, { address: '10.64.0.2' })
 
+const sessionOf = (id: number, from: string, to: string) =>
+  `0x${id.toString(16)}: [x] id=${id} proto=tcpv4 source=198.51.100.1:5\n  backend=safe_http (id=1 mode=http) addr=${from}
+  server=target (id=1) addr=${to}\n  scb=0x1 flags=0x0 state=EST x\n  txn=0x1 rsp.st=MSG_RPBEFORE x\n`
+
 /** A HAProxy with one request that waits, by a connection between the two ends. @returns what programs were asked for */
-async function endWith(from: string, to: string): Promise<string[][]> {
-  const session = `0x1: [x] id=7 proto=tcpv4 source=198.51.100.1:5\n  backend=safe_http (id=1 mode=http) addr=${from}
-  server=target (id=1) addr=${to}
-  scb=0x1 flags=0x0 state=EST x\n  txn=0x1 rsp.st=MSG_RPBEFORE x\n`
+async function endWith(from: string, to: string, others = 0): Promise<string[][]> {
+  const own = sessionOf(7, from, to)
+  const all = Array.from({ length: others }, (_, index) =>
+    sessionOf(index + 100, '10.64.0.1:1', '10.64.0.9:1'),
+  )
+  const text = [...all.slice(others / 2), own, ...all.slice(0, others / 2)].join('')
   let isOpen = true
-  const socket = {
-    send: async (command: string) =>
-      command.startsWith('show table') ? '0x1: key=7,198.51.100.1 use=1 exp=0 gpt0=2\n' : session,
-    sendAll: async (commands: readonly string[]) =>
-      commands[0]?.startsWith('show table')
-        ? '0x1: key=7,198.51.100.1 use=1 exp=0 gpt0=2\n'
-        : isOpen
-          ? session
-          : '',
+  const owners = '0x1: key=7,198.51.100.1 use=1 exp=0 gpt0=2\n'
+  const socket: HaproxySocket = {
+    send: async () => owners,
+    sendAll: async ([first]) => (first?.startsWith('show table') ? owners : isOpen ? own : ''),
+    async read(_, onText) {
+      for (let at = 0; at < text.length; at += 60_001) onText(text.slice(at, at + 60_001))
+    },
   }
   const asked: string[][] = []
-  const exec = {
-    async run(program: string, args: readonly string[]) {
+  const exec: Pick<Exec, 'run'> = {
+    async run(program, args) {
       asked.push([program, ...args])
       isOpen = false
       return { code: 0, stdout: '', stderr: '' }
     },
   }
-  // Only what is used of both.
-  const parts = { socket: socket as unknown as HaproxySocket, exec: exec as unknown as Exec }
-  await endWaiting(parts, inSections([route]), new Set([route.node.kind === 'local' ? 0 : route.node.id]))
+  const node = route.node.kind === 'local' ? 0 : route.node.id
+  await endWaiting({ socket, exec }, inSections([route]), new Set([node]))
   return asked
 }
 
@@ -51,4 +54,8 @@ test.each([
   ['what is no address', '10.64.0.1:1)or(sport:1', '10.64.0.2:8080'],
 ])('a HAProxy that was taken over has it end no other connection: %s', async (_, from, to) => {
   expect(await endWith(from, to)).toEqual([])
+})
+
+test('a request is found among any number of others', async () => {
+  expect(await endWith('10.64.0.1:40000', '10.64.0.2:8080', 60_000)).toHaveLength(1)
 })

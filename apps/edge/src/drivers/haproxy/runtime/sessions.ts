@@ -41,12 +41,27 @@ async function listStreams(
 ): Promise<OpenStream[]> {
   const owners = await readOwners(socket, services)
   if (owners.size === 0) return []
-  const sessions = parseSessions(await socket.send('show sess all'))
-  return sessions.flatMap((session) => {
-    const owner = owners.get(session.id)
-    return owner ? [{ ...session, ...owner }] : []
+  const found: OpenStream[] = []
+  const look = (text: string) => {
+    for (const session of parseSessions(text)) {
+      const owner = owners.get(session.id)
+      if (owner) found.push({ ...session, ...owner })
+    }
+  }
+  // The list is of everybody's, and as long as HAProxy is busy: only what is meant is kept of it.
+  let rest = ''
+  await socket.read('show sess all', (text) => {
+    const all = rest + text
+    const end = all.lastIndexOf('\n0x')
+    look(all.slice(0, end + 1))
+    rest = all.slice(end + 1).slice(0, MOST_OF_ONE)
   })
+  look(rest)
+  return found
 }
+
+/** Characters of one session; they have 2,500. */
+const MOST_OF_ONE = 65_536
 
 /** Ending takes as many rounds while new requests come by the connections of a visitor. */
 const ROUNDS = 20
@@ -186,7 +201,7 @@ export async function endUnwanted(
  * @returns whether all have ended
  */
 export async function endWaiting(
-  { socket, exec }: { socket: HaproxySocket; exec: Exec },
+  { socket, exec }: { socket: HaproxySocket; exec: Pick<Exec, 'run'> },
   routes: RouteSections,
   nodes: ReadonlySet<number>,
 ): Promise<boolean> {
@@ -218,7 +233,7 @@ export async function endWaiting(
 }
 
 /** Has the kernel end connections of HAProxy's to services. */
-async function cut(exec: Exec, streams: readonly Session[]): Promise<void> {
+async function cut(exec: Pick<Exec, 'run'>, streams: readonly Session[]): Promise<void> {
   const ends = streams.flatMap(({ waitsBy }) => (waitsBy ? [waitsBy] : []))
   if (ends.length === 0) return
   const filter = ends.flatMap(({ from, to }) => ['or', '(', 'src', from, 'and', 'dst', to, ')']).slice(1)

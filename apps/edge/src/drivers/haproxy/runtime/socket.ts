@@ -18,9 +18,13 @@ export interface HaproxySocket {
   send(command: string): Promise<string>
   /** Many short commands, packed into as few connections as possible; the answers one after another. */
   sendAll(commands: readonly string[]): Promise<string>
+  /** For an answer of any length: it comes in pieces and is not kept. */
+  read(command: string, onText: (text: string) => void): Promise<void>
 }
 
 const LIMITS = { timeoutMs: 2_000, mostBytes: 64 * 1024 * 1024 }
+/** All requests of the largest HAProxy, with 2.5 kB for each. */
+const LONGEST = 1024 * 1024 * 1024
 /** A longer command vanishes without an answer at 16 kB. */
 export const MAX_COMMAND = 14_000
 
@@ -33,13 +37,18 @@ export function openHaproxySocket(path: string): HaproxySocket {
       for (const line of pack(commands)) answers.push(await send(line))
       return answers.join('')
     },
+    read: async (command, onText) => void (await ask(path, command, { mostBytes: LONGEST, onText })),
   }
 }
 
-async function ask(path: string, command: string): Promise<string> {
+async function ask(
+  path: string,
+  command: string,
+  more: { mostBytes?: number; onText?: (text: string) => void } = {},
+): Promise<string> {
   if (Buffer.byteLength(command) > MAX_COMMAND)
     throw new HaproxySocketError('a command for HAProxy is too long')
-  return await askSocket(path, `${command}\n`, LIMITS).catch((cause: unknown) => {
+  return await askSocket(path, `${command}\n`, { ...LIMITS, ...more }).catch((cause: unknown) => {
     const isSilence = ['ETIMEDOUT', 'EAGAIN'].includes(String(codeOf(cause)))
     throw new HaproxySocketError(`HAProxy's socket: ${messageOf(cause)}`, isSilence)
   })
