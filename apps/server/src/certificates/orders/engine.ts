@@ -14,6 +14,8 @@ import { type OrderRun, runOrder } from './run.ts'
 const MOST_OPEN = 20
 /** The longest sleep: a clock may be set meanwhile. */
 const HOUR = 3_600_000
+/** A database that was busy for a moment keeps nobody waiting for long. */
+const AFTER_FAILURE = 10_000
 
 /** Looks after all orders until the context ends: goes on with those under way, and places those that are due. */
 export async function startOrders(context: Context): Promise<void> {
@@ -22,7 +24,7 @@ export async function startOrders(context: Context): Promise<void> {
   const passes = createSingleFlight(() =>
     pass().catch((err: unknown) => {
       context.log.error({ err }, 'the orders of certificates could not be looked after')
-      sleep(60_000)
+      sleep(AFTER_FAILURE)
     }),
   )
   const poke = passes.trigger
