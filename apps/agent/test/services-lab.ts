@@ -93,7 +93,7 @@ export function wanting(targets: Wanted['targets'], changes: Partial<Wanted> = {
   }
 }
 
-/** What a visitor gets: a word and the address by which the program knows him, or why there is nothing. */
+/** What a visitor gets: a word and the address that the program sees, or why there is nothing. */
 export async function ask(from: Namespace, proto: Proto, host: string, port: number): Promise<string> {
   return (await from.must(process.execPath, WORD, 'ask', proto, host, String(port))).trim()
 }

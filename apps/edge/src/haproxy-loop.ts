@@ -42,7 +42,7 @@ export interface HaproxyLoopOptions {
 }
 
 export interface HaproxyOutcome extends PartResult {
-  /** It goes on with what it has, and only what is new waits. */
+  /** It keeps serving what it has, and only what is new waits. */
   isDiskFull?: boolean
 }
 

@@ -21,13 +21,13 @@ function rowsThatDiffer<T>(a: Sections<T>, b: Sections<T>): T[] {
   return a === b ? [] : [...a].flatMap(([name, rows]) => (b.get(name) === rows ? [] : rows))
 }
 
-/** @returns the array of before when it has these very rows */
+/** @returns the previous array when it has these very rows */
 export function keepRows<T>(before: readonly T[] | undefined, rows: readonly T[]): readonly T[] {
   const isSame = before?.length === rows.length && rows.every((row, index) => row === before[index])
   return isSame ? before : rows
 }
 
-/** @returns the sections of before when they have these very arrays */
+/** @returns the previous sections when they have these very arrays */
 export function keepSections<T>(before: Sections<T> | undefined, sections: Sections<T>): Sections<T> {
   if (before?.size !== sections.size) return sections
   for (const [name, rows] of sections) if (before.get(name) !== rows) return sections

@@ -58,7 +58,7 @@ export function rulesFor(role: Role) {
         ({ ssl, certificate }: Retriable) => ssl === 'certbot' && certificate.nextTryAt !== null,
       ),
       remove: rule(endpoints.deleteDomain),
-      /** Of the owner of an address. */
+      /** The owner of an address. */
       endSessions: (domain: Pick<Domain, 'allowedEmails'>, email: string) =>
         may(endpoints.endSessions) && domain.allowedEmails.includes(email),
     },

@@ -197,7 +197,7 @@ export interface Life {
   not_after: string | null
 }
 
-/** Two thirds of the life are over, or there is none yet. */
+/** Two thirds of its life are over, or there is no certificate yet. */
 export function isDue({ not_before, not_after }: Life, now: number): boolean {
   const [from, to] = [Date.parse(not_before ?? ''), Date.parse(not_after ?? '')]
   return !(now >= from && now < from + ((to - from) * 2) / 3)

@@ -34,7 +34,7 @@ ${renderConnectionRate(options)}
 ${renderCrowdLimit(options, `{ fe_conn gt ${Math.floor(room / 2)} }`)}`
 }
 
-/** @param condition of connections of which most of the room is taken */
+/** @param condition when most of the room is taken */
 export function renderCrowdLimit({ connectionsPerSource }: HaproxyOptions, condition: string): string {
   const crowded = (limit: number) => Math.ceil(limit / CROWDED_SHARE)
   return `  tcp-request connection reject if ${condition} { sc0_conn_cur gt ${crowded(connectionsPerSource)} }
