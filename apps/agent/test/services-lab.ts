@@ -67,6 +67,9 @@ async function layWires() {
   await node.must('ip', 'addr', 'add', '10.64.0.2/24', 'dev', TUNNEL)
   await edge.must('ip', 'addr', 'add', 'fd64::1/64', 'dev', 'tun0', 'nodad')
   await node.must('ip', 'addr', 'add', 'fd64::2/64', 'dev', TUNNEL, 'nodad')
+  // A tunnel asks nobody who has an address.
+  await introduce(edge, 'tun0', 'fd64::2', node, TUNNEL)
+  await introduce(node, TUNNEL, 'fd64::1', edge, 'tun0')
   await node.must('ip', 'addr', 'add', '192.168.7.1/24', 'dev', 'lan0')
   await neighbour.must('ip', 'addr', 'add', '192.168.7.10/24', 'dev', 'lan0')
   // A hostile edge, and a hostile neighbour: their packets to these addresses leave by the wire.
@@ -83,6 +86,11 @@ async function layWires() {
     await host.must('ip', 'route', 'add', '127.0.0.0/8', 'via', via, 'dev', device, 'table', '77')
   }
   return [edge, node, neighbour] as const
+}
+
+async function introduce(to: Namespace, device: string, address: string, other: Namespace, at: string) {
+  const [, mac = ''] = /link\/ether (\S+)/.exec(await other.must('ip', 'link', 'show', 'dev', at)) ?? []
+  await to.must('ip', 'neigh', 'replace', address, 'lladdr', mac, 'nud', 'permanent', 'dev', device)
 }
 
 export function wanting(targets: Wanted['targets'], changes: Partial<Wanted> = {}): Wanted {

@@ -1,5 +1,6 @@
 import type { NodeTargets } from '@postern/contract/agent'
 import type { TakenPort } from '@postern/contract/agent-report'
+import { findIp, formatIp } from '@postern/net/ip'
 import { type Listener, PROTOS, type Proto } from './listeners.ts'
 
 /** Ports at which the kernel does not choose between the tunnel's address and 127.0.0.1, because another user waits. */
@@ -8,11 +9,16 @@ export interface Held {
   loopback: NodeTargets
   /** They stay at the tunnel's address, whoever listens on 127.0.0.1. */
   tunnel: NodeTargets
+  /** Nothing leads to them by IPv6, which their owner's programs do not take. */
+  ipv4: NodeTargets
 }
+type Place = 'loopback' | 'tunnel'
 
 interface Owner {
   uid: number
-  place: keyof Held
+  place: Place
+  /** Its programs, or root's, are who gets what comes by IPv6. */
+  takesIpv6: boolean
   /** Users that came later, and gain nothing by waiting. */
   others: readonly number[]
 }
@@ -20,6 +26,7 @@ interface Owner {
 const ROOT = 0
 const LOOPBACK = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
+const EVERYWHERE6 = '::'
 
 /** What the previous agent left in the kernel. */
 export interface Before {
@@ -49,7 +56,11 @@ export function createOwners() {
      */
     look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Before) {
       const next: typeof owners = { tcp: new Map(), udp: new Map() }
-      const held: Held = { loopback: { tcp: [], udp: [] }, tunnel: { tcp: [], udp: [] } }
+      const held: Held = {
+        loopback: { tcp: [], udp: [] },
+        tunnel: { tcp: [], udp: [] },
+        ipv4: { tcp: [], udp: [] },
+      }
       const taken: TakenPort[] = []
       const ports = watched(targets)
       for (const proto of PROTOS) {
@@ -62,6 +73,7 @@ export function createOwners() {
           if (!published.has(port)) continue
           const place = leadOf(owner, seats)
           if (place) held[place][proto].push(port)
+          if (!owner.takesIpv6) held.ipv4[proto].push(port)
           taken.push(...listOthers(owner, seats, proto, port))
         }
       }
@@ -71,40 +83,56 @@ export function createOwners() {
   }
 }
 
-/** The users whose programs listen at the tunnel's address, on 127.0.0.1, and at all addresses. */
+/** The users whose programs listen at the tunnel's address, on 127.0.0.1, at all addresses, and those that IPv6 leads to. */
 interface Seats {
   tunnel: readonly number[]
   loopback: readonly number[]
   everywhere: readonly number[]
+  ipv6: readonly number[]
 }
 
+/**
+ * No other TCP socket gets a port beside one for all addresses of both kinds, so one that has another beside it takes
+ * IPv6 alone; of UDP it may take both.
+ */
 function seatsOf(all: readonly Listener[], proto: Proto, port: number, own: readonly string[]): Seats {
   const here = all.filter((one) => one.proto === proto && one.port === port)
   const at = (addresses: readonly string[]) =>
     here.filter(({ address }) => addresses.includes(address)).map(({ uid }) => uid)
-  return { tunnel: at(own), loopback: at([LOOPBACK]), everywhere: at([EVERYWHERE]) }
+  const ips = own.flatMap((address) => findIp(address) ?? [])
+  const ownOf = (family: 4 | 6) => ips.filter((ip) => ip.family === family).map(formatIp)
+  return {
+    tunnel: at(ownOf(4)),
+    loopback: at([LOOPBACK]),
+    everywhere: at(proto === 'udp' ? [EVERYWHERE, EVERYWHERE6] : [EVERYWHERE]),
+    ipv6: at([EVERYWHERE6, ...ownOf(6)]),
+  }
 }
 
 /** A program that is alone on 127.0.0.1 is held there: without that, what was taken was taken at the tunnel's address. */
-function placeOf(before: Before | undefined, proto: Proto, port: number): keyof Held | undefined {
+function placeOf(before: Before | undefined, proto: Proto, port: number): Place | undefined {
   if (before?.held.loopback[proto].includes(port)) return 'loopback'
   return before?.published[proto].includes(port) ? 'tunnel' : undefined
 }
 
-function ownerOf(last: Owner | undefined, seats: Seats, before: keyof Held | undefined): Owner | undefined {
+function ownerOf(last: Owner | undefined, seats: Seats, before: Place | undefined): Owner | undefined {
   const { tunnel, loopback, everywhere } = seats
   const order =
     before === 'tunnel' ? [...tunnel, ...everywhere, ...loopback] : [...loopback, ...everywhere, ...tunnel]
-  if (order.length === 0) return undefined
+  if (order.length === 0) return seats.ipv6.length > 0 ? last : undefined
   const entitled = order.filter((uid) => !last?.others.includes(uid))
   if (last && entitled.length === 0 && !order.includes(ROOT)) return last
   const stays = last && order.includes(last.uid) ? last.uid : (entitled[0] ?? ROOT)
   const uid = order.includes(ROOT) ? ROOT : stays
   const place = tunnel.includes(uid) ? 'tunnel' : 'loopback'
-  return { uid, place, others: order.filter((one) => one !== uid) }
+  const isTheirs = (one: number) => one === uid || one === ROOT
+  const takesIpv6 = order.includes(uid)
+    ? seats.ipv6.some(isTheirs) && seats.ipv6.every(isTheirs)
+    : (last?.takesIpv6 ?? false)
+  return { uid, place, takesIpv6, others: order.filter((one) => one !== uid) }
 }
 
-function leadOf({ uid, place }: Owner, { tunnel, loopback, everywhere }: Seats): keyof Held | undefined {
+function leadOf({ uid, place }: Owner, { tunnel, loopback, everywhere }: Seats): Place | undefined {
   const isOther = (one: number) => one !== uid
   const isAway = ![...tunnel, ...loopback, ...everywhere].includes(uid)
   if (isAway) return place
@@ -115,8 +143,9 @@ function leadOf({ uid, place }: Owner, { tunnel, loopback, everywhere }: Seats):
 }
 
 function listOthers({ uid }: Owner, seats: Seats, proto: Proto, port: number): TakenPort[] {
+  const at = { tunnel: [...seats.tunnel, ...seats.ipv6], loopback: seats.loopback }
   return (['tunnel', 'loopback'] as const).flatMap((place) => {
-    const user = seats[place].find((one) => one !== uid && one !== ROOT)
+    const user = at[place].find((one) => one !== uid && one !== ROOT)
     return user === undefined ? [] : [{ proto, port, place, user, owner: uid }]
   })
 }

@@ -47,7 +47,7 @@ export function renderServiceTable(name: string, input: ServiceTableInput): stri
 }
 
 /** The sets of what is held; an agent that starts anew reads them back. */
-export const HELD_SETS = (['loopback', 'tunnel'] as const).flatMap((place) =>
+export const HELD_SETS = (['loopback', 'tunnel', 'ipv4'] as const).flatMap((place) =>
   (['tcp', 'udp'] as const).map((proto) => ({ label: `${proto}_${place}`, place, proto })),
 )
 
@@ -95,11 +95,14 @@ function loopbackChains(name: string): string[] {
 }
 
 /** By the port that the edge asked for: other programs may have led it elsewhere, such as into a container. */
-const PUBLISHED = ['ip daddr @own4', 'ip6 daddr @own6'].flatMap((address) =>
-  ['tcp', 'udp'].map(
-    (proto) => `ct original ${address} meta l4proto ${proto} ct original proto-dst @${proto}_ports accept`,
-  ),
-)
+const PUBLISHED = (['tcp', 'udp'] as const).flatMap((proto) => {
+  const asked = (address: string) =>
+    `ct original ${address} meta l4proto ${proto} ct original proto-dst @${proto}_ports`
+  return [
+    `${asked('ip daddr @own4')} accept`,
+    `${asked('ip6 daddr @own6')} ct original proto-dst != @${proto}_ipv4 accept`,
+  ]
+})
 
 /** By its number: the name that nft knows it by is in /etc/protocols, which a small machine may lack. */
 const ICMPV6 = 58

@@ -67,6 +67,7 @@ async function readBefore(exec: Exec, name: string): Promise<Before> {
     held: {
       loopback: { tcp: of('loopback', 'tcp'), udp: of('loopback', 'udp') },
       tunnel: { tcp: of('tunnel', 'tcp'), udp: of('tunnel', 'udp') },
+      ipv4: { tcp: of('ipv4', 'tcp'), udp: of('ipv4', 'udp') },
     },
     published: { tcp: sets.get('tcp_ports') ?? [], udp: sets.get('udp_ports') ?? [] },
   }

@@ -1,7 +1,7 @@
 import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { beforeEach, expect, test } from 'vitest'
-import { startServicesLab, USER, wanting } from '../../test/services-lab.ts'
+import { ask, startServicesLab, USER, wanting } from '../../test/services-lab.ts'
 
 const dir = tempDir()
 const lab = shared(() => startServicesLab(dir))
@@ -87,3 +87,45 @@ test.each(['tcp', 'udp'] as const)(
     await thief.stop()
   },
 )
+
+test.each(
+  (['tcp', 'udp'] as const).flatMap((proto) =>
+    ['127.0.0.1', '0.0.0.0'].map((address) => [proto, address] as const),
+  ),
+)(
+  'no other user takes what comes by IPv6 to a published %s port of a program at %s',
+  async (proto, address) => {
+    const services = lab.services()
+    const look = () => services.apply(wanting({ tcp: [8008], udp: [8008] }))
+    const byIpv6 = () => ask(lab.edge, proto, 'fd64::2', 8008)
+    const genuine = await lab.say(proto, address, 8008, 'genuine')
+    await look()
+    const thief = await lab.say(proto, 'fd64::2', 8008, 'thief', USER)
+    // Before the next look too.
+    expect(await byIpv6()).toBe('silence')
+    expect(await look()).toEqual([TAKEN(proto.toUpperCase(), 8008, "at the tunnel's address")])
+    expect(await byIpv6()).toBe('silence')
+    expect(await lab.atTunnel(proto, 8008)).toBe('genuine 10.64.0.1')
+    // Nor while the other program is started anew.
+    await genuine.stop()
+    await look()
+    expect(await byIpv6()).toBe('silence')
+    await thief.stop()
+  },
+)
+
+test('a UDP program that takes IPv6 is reached by it, and again as soon as it is started anew', async () => {
+  const services = lab.services()
+  const look = () => services.apply(wanting({ tcp: [], udp: [8009] }))
+  for (const address of ['::', 'fd64::2']) {
+    const loopback = address === '::' ? undefined : await lab.say('udp', '127.0.0.1', 8009, 'genuine')
+    const genuine = await lab.say('udp', address, 8009, 'genuine')
+    expect(await look()).toEqual([])
+    expect(await ask(lab.edge, 'udp', 'fd64::2', 8009)).toBe('genuine fd64::1')
+    await genuine.stop()
+    if (!loopback) await look()
+    const again = await lab.say('udp', address, 8009, 'again')
+    expect(await ask(lab.edge, 'udp', 'fd64::2', 8009)).toBe('again fd64::1')
+    for (const program of [again, loopback]) await program?.stop()
+  }
+})

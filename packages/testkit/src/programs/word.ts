@@ -25,7 +25,7 @@ else if (mode === 'say') {
   socket.on('data', (data) => end(String(data)))
   socket.on('error', (error) => end('code' in error ? String(error.code) : error.message))
 } else {
-  const socket = createSocket('udp4')
+  const socket = createSocket(kind)
   socket.on('message', (data) => end(String(data)))
   socket.on('error', (error) => end('code' in error ? String(error.code) : error.message))
   socket.connect(port, host, () => socket.send('?'))
