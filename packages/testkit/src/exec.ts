@@ -9,13 +9,17 @@ export interface Finished {
 }
 
 /** A HAProxy of ours goes before the machine's own, which may be older. */
-const ENVIRONMENT = { ...process.env, PATH: `${HAPROXY_BIN}:${process.env.PATH ?? ''}` }
+const PATH = `${HAPROXY_BIN}:${process.env.PATH ?? ''}`
 
 /** Runs a program to its end. Never a shell; ended after `timeoutMs`. */
 export function run(argv: readonly string[], { input = '', timeoutMs = 60_000 } = {}): Promise<Finished> {
   const [program = '', ...args] = argv
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env: ENVIRONMENT })
+    const child = spawn(program, args, {
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      env: { ...process.env, PATH },
+    })
     const out: Buffer[] = []
     const err: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
@@ -91,6 +95,6 @@ function running(child: ChildProcess, logFile: string): Running {
 
 /** A test's own settings must not leak into the programs it starts. */
 export function baseEnvironment(): Record<string, string | undefined> {
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const { HOME, NODE_COMPILE_CACHE } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE, LANG: 'C.UTF-8' }
 }

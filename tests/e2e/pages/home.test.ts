@@ -154,8 +154,10 @@ it('leads from how many problems there are to all of them by their names', async
   await page.goto(`${site.origin}/nodes`)
   asked.length = 0
   await page.reload()
-  await page.getByRole('link', { name: '7 problems', exact: true }).click()
+  const problems = page.getByRole('link', { name: '7 problems', exact: true })
+  await problems.waitFor()
   expectValue(asked.filter((path) => path === '/api/edges')).toHaveLength(1)
+  await problems.click()
   const table = page.getByRole('table', { name: 'Needs Attention' })
   await expect(table.getByRole('row')).toHaveCount(8)
   await visit.expectAccessible()
@@ -176,7 +178,7 @@ it('names the certificates that a failing renewal will miss', async () => {
     endsIn: 5,
     problem: { code: 'caa', detail: 'CAA forbids it' },
   })
-  await page.reload()
+  await page.goto(site.origin)
   await expect(tile('Certificates')).toHaveText('Certificates2 valid1 expiring soon')
   await attention().getByText('CAA forbids it').waitFor()
   visit.expectNoComplaints()
@@ -203,6 +205,7 @@ it('warns of a certificate when time alone brings its end near', async () => {
 
 it('lists the last changes by what they were about, and leads there', async () => {
   const { id } = await site.api.createDomain({ domain: 'brandnew.example.com' })
+  await page.goto(site.origin)
   await expect(changes().first()).toHaveText(/^brandnew\.example\.com domain createdadmin, /)
   const lines = await changes().allTextContents()
   expectValue(lines.some((line) => line.startsWith('shop service created'))).toBe(true)
