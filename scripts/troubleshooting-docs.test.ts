@@ -13,7 +13,7 @@ import { REASONS } from '../apps/edge/src/drivers/haproxy/logs/line.ts'
 import { renderDocsPage } from '../apps/server/docs/render.ts'
 import { slugOf } from '../apps/server/docs/sections.ts'
 import { renderInstaller } from '../apps/server/src/core/nodes/installer.ts'
-import { collectErrors, collectSentences } from './lib/said.ts'
+import { collectErrors, collectSentences } from './lib/sentences.ts'
 
 /**
  * Each message that a person meets has its place in docs/troubleshooting.md, at an address that comes from its key, or

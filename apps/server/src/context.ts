@@ -25,9 +25,9 @@ import { createTokenUses } from './core/nodes/token-uses.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
 import { createProvider } from './core/sign-in/create-provider.ts'
 import { createFlow, redirectUrlOf } from './core/sign-in/flow.ts'
+import { createFlowTokens } from './core/sign-in/flow-tokens.ts'
 import { loadIdentities } from './core/sign-in/identities.ts'
 import { loadSignInKeys } from './core/sign-in/keys.ts'
-import { createNotes } from './core/sign-in/notes.ts'
 import { createVisitorSessions } from './core/sign-in/sessions.ts'
 import { createTrials } from './core/sign-in/trials.ts'
 import { createFeeds } from './core/streams/feeds.ts'
@@ -95,7 +95,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
     const tunnel = await loadTunnel({ db, secrets, config, ...world })
     const logs = createLogHub(() => new Date(world.clock()))
     const signInKeys = await loadSignInKeys({ db, bus, secrets, ...world })
-    const notes = createNotes(world.randomBytes(32), world.clock)
+    const flowTokens = createFlowTokens(world.randomBytes(32), world.clock)
     const identities = await loadIdentities({ db, bus, secrets, ...world }, publicUrl(config))
     const visitorSessions = createVisitorSessions({ signInKeys, identities, ...world })
     const provider = createProvider(config.settings)
@@ -144,9 +144,9 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       /** What services can verify of a visitor. */
       identities,
       /** The steps of sign-ins in front of services. */
-      flow: createFlow({ ...world, config, db, log, notes, visitorSessions, provider }),
+      flow: createFlow({ ...world, config, db, log, flowTokens, visitorSessions, provider }),
       /** Sign-ins of operators who try the provider out. */
-      trials: createTrials({ ...world, notes, provider, redirectUrl: redirectUrlOf({ config }) }),
+      trials: createTrials({ ...world, flowTokens, provider, redirectUrl: redirectUrlOf({ config }) }),
       /** Registers what must end with the context; the last one registered ends first. */
       onDispose: (end: () => void | Promise<void>) => void ends.push(end),
       dispose,

@@ -87,8 +87,8 @@ test('the token may be in a file', async () => {
 
 test('while the server is away it says so, tries again, and succeeds when the server is there', async () => {
   const running = run({ ...url(), POSTERN_TOKEN: TOKEN })
-  const said = await until('the status', () => findDaemonStatus(paths()))
-  expect(said).toMatchObject({ state: 'failed', outcome: 'server-unreachable', serverReachable: false })
+  const status = await until('the status', () => findDaemonStatus(paths()))
+  expect(status).toMatchObject({ state: 'failed', outcome: 'server-unreachable', serverReachable: false })
   await listen()
   expect(await running).toMatchObject({ token: TOKEN })
   expect(logged).toEqual(['cannot connect: Cannot reach the server: 127.0.0.1 refused the connection'])
@@ -97,8 +97,8 @@ test('while the server is away it says so, tries again, and succeeds when the se
 test('a rejected token is no reason to end: the status says it until the program is stopped', async () => {
   await listen()
   const running = run({ ...url(), POSTERN_TOKEN: 'ptn_wrong' })
-  const said = await until('the status', () => findDaemonStatus(paths()))
-  expect(said).toMatchObject({ state: 'refused', outcome: 'token-refused' })
+  const status = await until('the status', () => findDaemonStatus(paths()))
+  expect(status).toMatchObject({ state: 'refused', outcome: 'token-refused' })
   stop.abort()
   expect(await running).toBeUndefined()
   expect(await findCredentials(paths())).toBeUndefined()

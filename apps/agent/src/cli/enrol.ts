@@ -27,7 +27,7 @@ export async function enrol({ context, paths }: Call, log: Log): Promise<Credent
   const { random, signal } = context
   const failed = createBackoff({ ...FAILED, random })
   const refused = createBackoff({ ...REFUSED, random })
-  let said = ''
+  let lastProblem = ''
   while (!signal.aborted) {
     try {
       return await settle({ context, paths })
@@ -35,8 +35,8 @@ export async function enrol({ context, paths }: Call, log: Log): Promise<Credent
       // Nothing that waiting mends.
       if (!(error instanceof AgentError) || error.code === 'usage' || error.code === 'not-connected')
         throw error
-      if (error.message !== said) log(`cannot connect: ${error.message}`)
-      said = error.message
+      if (error.message !== lastProblem) log(`cannot connect: ${error.message}`)
+      lastProblem = error.message
       await writeDaemonStatus(paths, statusOf(context, error))
       const wait = (error.code === 'token-refused' ? refused : failed).next()
       await pause(wait, undefined, { signal }).catch(() => undefined)

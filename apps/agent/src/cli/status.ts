@@ -54,17 +54,17 @@ export interface StatusReport {
 /** What the daemon said last, corrected by what the tunnel shows now. */
 async function observeStatus({ context, paths }: Call, isProbing: boolean): Promise<StatusReport> {
   const credentials = await findCredentials(paths)
-  const said = await findDaemonStatus(paths)
+  const reported = await findDaemonStatus(paths)
   const isRunning = findHolder(paths.pid) !== undefined
   const peer = credentials && (await findTunnelState(context.exec, credentials.interface))?.peer
   const base = {
-    notes: said?.notes ?? [],
-    published: said?.published ?? [],
-    node: said?.node ?? null,
-    addresses: said?.addresses ?? [],
+    notes: reported?.notes ?? [],
+    published: reported?.published ?? [],
+    node: reported?.node ?? null,
+    addresses: reported?.addresses ?? [],
     interface: credentials?.interface ?? null,
     server: credentials?.url ?? null,
-    serverReachable: isRunning && said?.serverReachable === true,
+    serverReachable: isRunning && reported?.serverReachable === true,
     endpoint: peer?.endpoint ?? null,
     latestHandshake: peer?.latestHandshake ?? null,
     rx: peer?.rx ?? 0,
@@ -75,13 +75,13 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
     ({ ...base, state, outcome, problem }) satisfies StatusReport
   if (!isRunning && !credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
   if (!isRunning) return worse('stopped', 'not-connected', 'The agent is not running. Run postern connect')
-  if (!said) return worse('connecting', 'not-connected', 'The agent has just started')
-  if (said.state !== 'online')
-    return { ...base, state: said.state, outcome: said.outcome, problem: said.problem }
+  if (!reported) return worse('connecting', 'not-connected', 'The agent has just started')
+  if (reported.state !== 'online')
+    return { ...base, state: reported.state, outcome: reported.outcome, problem: reported.problem }
   if (!credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
   if (context.now() - (peer?.latestHandshake ?? 0) >= LIMITS.handshakeStale)
     return worse('no-handshake', 'no-handshake', 'The last handshake was more than three minutes ago')
-  const target = said.edgeAddress ?? ''
+  const target = reported.edgeAddress ?? ''
   if (isProbing && !(await isAnswering(target, probePorts(new URL(credentials.url)), 3000)))
     return worse('no-traffic', 'no-traffic', `${target} does not answer inside the tunnel`)
   return { ...base, state: 'online', outcome: 'ok', problem: null }

@@ -59,7 +59,7 @@ function failureOf(error: unknown): View {
 }
 
 /** Applies what is wanted, and checks that traffic passes. */
-function createKeeper(options: DaemonOptions) {
+function createReconciler(options: DaemonOptions) {
   const { configuration, tunnel, endpoint, dns, now, log } = options
   const { held } = configuration
   const retryBackoff = createBackoff({ first: 1000, most: 60_000, random: options.random })
@@ -189,14 +189,14 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
 /** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
 export function createDaemon(options: DaemonOptions) {
   const { configuration, dns, now, log } = options
-  const keeper = createKeeper(options)
-  const publish = createReporter(options, keeper.notes)
+  const reconciler = createReconciler(options)
+  const publish = createReporter(options, reconciler.notes)
   const bell = createBell()
   let due: 'look' | 'renew' | undefined
 
   async function round(): Promise<AgentState> {
     await configuration.readWhenDue()
-    const view = await keeper.converge()
+    const view = await reconciler.converge()
     await publish(view)
     return view.state
   }
@@ -222,11 +222,11 @@ export function createDaemon(options: DaemonOptions) {
     /** Runs until the signal. The tunnel stays up, because traffic outlives this program. */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
-        if (due) keeper[due]()
+        if (due) reconciler[due]()
         due = undefined
         const state = await round()
         if (signal.aborted) break
-        const length = Math.min(configuration.dueIn(), keeper.pauseLength(state))
+        const length = Math.min(configuration.dueIn(), reconciler.pauseLength(state))
         const before = now()
         await bell.next(length, signal)
         if (now() - before < length + SLEPT) continue

@@ -92,16 +92,16 @@ async function send(access: ServerAccess, endpoint: Endpoint, body?: object): Pr
 
 /** Only the server answers in JSON. A proxy's own 403 or 404 page says nothing about the token. */
 function refusal(url: URL, answer: HttpAnswer): AgentError {
-  const said = answer.type.includes('json') ? parseJson(answer.body, ErrorBody) : undefined
-  if (!said)
+  const refusal = answer.type.includes('json') ? parseJson(answer.body, ErrorBody) : undefined
+  if (!refusal)
     return new AgentError(
       'server-answer',
       `${url.host} answered ${answer.status}. Check that --url is a Postern server`,
     )
-  const words = printable(said.message)
-  if (said.code === 'may_not_publish') return new AgentError('server-answer', MAY_NOT_PUBLISH)
+  const words = printable(refusal.message)
+  if (refusal.code === 'may_not_publish') return new AgentError('server-answer', MAY_NOT_PUBLISH)
   if ([401, 403, 404].includes(answer.status))
-    return new AgentError('token-refused', `${refusedToken(said, words)} ${NEW_TOKEN}`)
+    return new AgentError('token-refused', `${refusedToken(refusal, words)} ${NEW_TOKEN}`)
   return new AgentError('server-answer', `The server answered ${answer.status}: ${words}`)
 }
 

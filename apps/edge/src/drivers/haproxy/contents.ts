@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { RenderedRoutes } from '@postern/render/haproxy/maps/address-owners'
 import { renderChallenges } from '@postern/render/haproxy/maps/challenges'
-import type { RenderedRoutes } from '@postern/render/haproxy/maps/claims'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { parseRouteLine } from '@postern/render/haproxy/maps/routes'
 import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'

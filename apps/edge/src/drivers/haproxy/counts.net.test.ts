@@ -19,7 +19,7 @@ import { createLedger, emptyLedger, type Ledger } from '../../counts/ledger.ts'
 import { addCounts, type Count, NONE, type Read } from '../../counts/reading.ts'
 import type { HaproxyDriver } from './driver.ts'
 import type { HaproxyDriverOptions } from './options.ts'
-import { MOST_LEAVING } from './process/leavers.ts'
+import { MOST_DRAINING } from './process/draining.ts'
 import { listOwnProcesses } from './process/running.ts'
 
 let lab: HaproxyLab
@@ -221,18 +221,18 @@ test('what older ones carry is counted by later edges too, which see them to the
   }
   await until('the older ones to end', () => !pids.some(isRunning))
   expect(await since(PLAIN, before)).toEqual([2, 2112, 2112])
-  await until('their holders to end', async () => (await readdir(lab.paths.leaving)).length === 0)
+  await until('their holders to end', async () => (await readdir(lab.paths.draining)).length === 0)
 })
 
 test('older ones are few: the oldest is counted and ended early', async () => {
   const before = await counted(PLAIN)
   const connections: Connection[] = []
-  for (let round = 0; round < MOST_LEAVING + 1; round++) {
+  for (let round = 0; round < MOST_DRAINING + 1; round++) {
     const connection = await open(dial({ port: base, host: '127.0.0.1' }))
     await say(connection, 100)
     connections.push(connection)
     await reload()
-    expect((await listOwnProcesses(lab.paths.config)).length).toBeLessThanOrEqual(MOST_LEAVING + 1)
+    expect((await listOwnProcesses(lab.paths.config)).length).toBeLessThanOrEqual(MOST_DRAINING + 1)
   }
   const [first, ...others] = connections
   await until('the first one to end', () => first?.socket.destroyed)
@@ -250,7 +250,7 @@ test('an older one that goes on for too long is counted and ended, before HAProx
   await reload()
   await say(connection, 40)
   const longAgo = new Date(Date.now() - 14.5 * 60_000)
-  await utimes(lab.paths.leaver(pid), longAgo, longAgo)
+  await utimes(lab.paths.drainingSocket(pid), longAgo, longAgo)
   await until('it to end', () => connection.socket.destroyed)
   await until('its process to end', () => !isRunning(pid))
   expect(await since(PLAIN, before)).toEqual([1, 40, 40])

@@ -10,8 +10,8 @@ import { createMapFiles } from './files/map-files.ts'
 import { createLogListener, type HaproxyLogs } from './logs/listener.ts'
 import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
 import { createConverger, startFromFiles } from './process/converge.ts'
+import { createDraining } from './process/draining.ts'
 import { createHealth } from './process/health.ts'
-import { createLeavers } from './process/leavers.ts'
 import { askForMemory, createMemoryKeeper } from './process/memory.ts'
 import { createHaproxyProcess } from './process/process.ts'
 import { createProgram } from './process/program.ts'
@@ -65,9 +65,9 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   let countLast = async (_: Read) => {}
   const unit = options.unit ?? 'postern-haproxy'
   const { exec, warn = () => {} } = options
-  const leavers = createLeavers({ exec, warn, paths, unit, countLast: (read) => countLast(read) })
+  const draining = createDraining({ exec, warn, paths, unit, countLast: (read) => countLast(read) })
   const program = createProgram(exec, warn)
-  const haproxy = createHaproxyProcess(exec, paths, socket, unit, mapFiles.write, leavers, program)
+  const haproxy = createHaproxyProcess(exec, paths, socket, unit, mapFiles.write, draining, program)
   const user = await findProxyUser()
   const listener = createLogListener(paths, user?.uid ?? process.getuid?.() ?? 0)
   const converger = createConverger(exec, paths, haproxy)
@@ -93,7 +93,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     } catch (error) {
       health.failed(error)
     }
-    if ((await leavers.listUncounted()).length > 0) problems.push(UNCOUNTED)
+    if ((await draining.listUncounted()).length > 0) problems.push(UNCOUNTED)
     return problems
   }
 
@@ -115,7 +115,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   return {
     logs: listener.logs,
     counts: {
-      reads: async () => [...(await leavers.reads()), () => readCounts(socket.send)],
+      reads: async () => [...(await draining.reads()), () => readCounts(socket.send)],
       onLast(listener) {
         countLast = listener
       },
@@ -127,7 +127,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     check: async () => (queue.isBusy() ? health.state() : await queue.run(check)),
     setNodeStates: (states) => queue.run(() => setNodeStates(states)),
     async close() {
-      leavers.close()
+      draining.close()
       await listener.close()
     },
     stop: () => queue.run(() => haproxy.stop()),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createSignInAttempts, type SignInAttempts } from './attempts.ts'
-import { createNotes } from './notes.ts'
+import { createFlowTokens } from './flow-tokens.ts'
 import type { Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
 
@@ -10,7 +10,7 @@ let asked: number[]
 let isRefused: boolean
 let attempts: SignInAttempts
 
-/** A provider that notes by which rank it is asked. */
+/** A provider that records by which rank it is asked. */
 const provider: Provider = {
   issuer: 'https://issuer.example.com',
   discover: async () => ({ issuer: 'https://issuer.example.com', endpoints: [] }),
@@ -26,8 +26,8 @@ beforeEach(() => {
   asked = []
   isRefused = false
   const clock = () => 1_000_000
-  const notes = createNotes(randomBytes(32), clock)
-  attempts = createSignInAttempts({ clock, randomBytes, notes, redirectUrl })
+  const flowTokens = createFlowTokens(randomBytes(32), clock)
+  attempts = createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl })
 })
 
 /** Somebody begins, and comes back with a code. */

@@ -3,7 +3,7 @@ import { SIGN_IN } from '@postern/contract/sign-in'
 import * as z from 'zod/mini'
 import { createAttempts } from '../accounts/attempts.ts'
 import { type Source, sourceOf, widerNetworksOf } from '../accounts/sources.ts'
-import type { Notes } from './notes.ts'
+import type { FlowTokens } from './flow-tokens.ts'
 import { type Identity, identityOf, type Provider } from './provider.ts'
 import { type Cookies, cookieOf, dropCookie } from './steps.ts'
 
@@ -71,11 +71,11 @@ interface Arrival {
 interface Parts {
   clock(): number
   randomBytes(count: number): Buffer
-  notes: Notes
+  flowTokens: FlowTokens
   redirectUrl: string
 }
 
-export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }: Parts): SignInAttempts {
+export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl }: Parts): SignInAttempts {
   const takeTicket = createOnce(clock, TICKET_SECONDS)
   const takeState = createOnce(clock, ATTEMPT_SECONDS)
   const failures = createAttempts(clock)
@@ -86,15 +86,15 @@ export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }:
       const secret = randomBytes(24).toString('base64url')
       const question = { nonce: token(), verifier: token() }
       const content = { domain, attempt, browser: digest(secret), ...question }
-      const state = notes.seal('state', ATTEMPT_SECONDS, content)
+      const state = flowTokens.seal('state', ATTEMPT_SECONDS, content)
       const { href } = await provider.address({ ...question, state, redirectUrl, asksAccount })
-      const note = notes.seal('attempt', ATTEMPT_SECONDS, { wanted, secret })
+      const note = flowTokens.seal('attempt', ATTEMPT_SECONDS, { wanted, secret })
       const cookie = cookieOf(cookieNameOf(attempt), note, ATTEMPT_SECONDS)
       return { to: href, cookies: [cookie, ...dropOld(cookies)] }
     },
     findEnd(search) {
       const answer = new URL(redirectUrl + search)
-      const state = State.safeParse(notes.open('state', stateOf(answer)))
+      const state = State.safeParse(flowTokens.open('state', stateOf(answer)))
       return state.success ? { ...state.data, answer } : undefined
     },
     async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }, address) {
@@ -106,14 +106,14 @@ export function createSignInAttempts({ clock, randomBytes, notes, redirectUrl }:
       for (const network of networks) failures.add(network, -1)
       const at = Math.floor(clock() / 1000)
       const content = { id: token(), domain, attempt, browser, at, ...identityOf(account) }
-      return notes.seal('ticket', TICKET_SECONDS, content)
+      return flowTokens.seal('ticket', TICKET_SECONDS, content)
     },
     arrive(domain, text, cookies) {
-      const ticket = Ticket.safeParse(notes.open('ticket', text)).data
+      const ticket = Ticket.safeParse(flowTokens.open('ticket', text)).data
       if (ticket?.domain !== domain) return 'tooOld'
       const { id, attempt, browser, at, email, isVerified } = ticket
       const name = cookieNameOf(attempt)
-      const begun = Attempt.safeParse(notes.open('attempt', cookies.get(name) ?? '')).data
+      const begun = Attempt.safeParse(flowTokens.open('attempt', cookies.get(name) ?? '')).data
       // A ticket of somebody else would sign the visitor in with a strange account.
       if (!begun || digest(begun.secret) !== browser) return 'otherBrowser'
       if (!takeTicket(id)) return 'tooOld'

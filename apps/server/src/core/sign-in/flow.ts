@@ -4,8 +4,8 @@ import type { Logger } from 'pino'
 import { publicUrl, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import { createSignInAttempts } from './attempts.ts'
+import type { FlowTokens } from './flow-tokens.ts'
 import { findConsoleDomain, findGuarded, findGuardedById, findMember, type GuardedDomain } from './guarded.ts'
-import type { Notes } from './notes.ts'
 import type { Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
 import { recordSignIn } from './record.ts'
@@ -39,7 +39,7 @@ interface FlowParts {
   log: Logger
   clock(): number
   randomBytes(count: number): Buffer
-  notes: Notes
+  flowTokens: FlowTokens
   visitorSessions: VisitorSessions
   /** Undefined: none is set up. */
   provider: Provider | undefined

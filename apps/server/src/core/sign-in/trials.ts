@@ -3,7 +3,7 @@ import type { ProviderCheck, Trial, TrialAccount } from '@postern/contract/trial
 import * as z from 'zod/mini'
 import { ConflictError, UnavailableError } from '../errors.ts'
 import { digest } from './attempts.ts'
-import type { Notes } from './notes.ts'
+import type { FlowTokens } from './flow-tokens.ts'
 import type { Account, Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
 import { type Cookies, cookieOf } from './steps.ts'
@@ -28,7 +28,7 @@ export interface Trials {
 interface Parts {
   clock(): number
   randomBytes(count: number): Buffer
-  notes: Notes
+  flowTokens: FlowTokens
   provider: Provider | undefined
   redirectUrl: string
 }
@@ -51,7 +51,7 @@ const COOKIE = `${SIGN_IN.cookie}-trial`
 const State = z.object({ id: z.string(), sessionId: z.number() })
 
 export function createTrials(parts: Parts): Trials {
-  const { clock, notes, provider, redirectUrl } = parts
+  const { clock, flowTokens, provider, redirectUrl } = parts
   const begun = new Map<number, Begun>()
   const token = () => parts.randomBytes(32).toString('base64url')
   const find = (sessionId: number) => {
@@ -72,7 +72,7 @@ export function createTrials(parts: Parts): Trials {
     async begin(sessionId, isBound) {
       if (!provider) throw new ConflictError('No sign-in provider is set up')
       const [id, nonce, verifier, secret] = [token(), token(), token(), token()]
-      const state = notes.seal('trial', SECONDS, { id, sessionId })
+      const state = flowTokens.seal('trial', SECONDS, { id, sessionId })
       const question = { nonce, verifier, state, redirectUrl, asksAccount: true }
       const address = await provider.address(question).catch((error: unknown) => {
         throw new UnavailableError(problemOf(error))
@@ -92,7 +92,7 @@ export function createTrials(parts: Parts): Trials {
     async end(search, cookies) {
       const answer = new URL(redirectUrl + search)
       const sealed = answer.searchParams.get('state') ?? ''
-      const state = State.safeParse(notes.open('trial', sealed))
+      const state = State.safeParse(flowTokens.open('trial', sealed))
       if (!state.success) return false
       const own = find(state.data.sessionId)
       const isOwn = own?.id === state.data.id && !own.isUsed && isBrowser(own, cookies)

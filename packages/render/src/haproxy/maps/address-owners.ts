@@ -12,7 +12,7 @@ export interface RenderedRoutes {
 }
 
 /** Which route has which address, when several want the same one. */
-export interface Claims {
+export interface AddressOwners {
   add(rendered: RenderedRoute): void
   remove(rendered: RenderedRoute): void
   /** Decides the addresses that were touched since the last call. */
@@ -23,7 +23,7 @@ export interface Claims {
  * If several have one address, the console wins, then the lowest id, in whatever order they came. A route has one line;
  * only the console's own has more, and without one of them it gets none.
  */
-export function createClaims(): Claims {
+export function createAddressOwners(): AddressOwners {
   const routes = new Map<string, string>()
   const lists = createListLines()
   const faulty = new Set<RenderedRoute>()

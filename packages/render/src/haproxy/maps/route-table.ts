@@ -5,7 +5,7 @@ import {
   type ResolvedRoute,
   type RouteSections,
 } from '../../resolved-route.ts'
-import { createClaims, type RenderedRoutes } from './claims.ts'
+import { createAddressOwners, type RenderedRoutes } from './address-owners.ts'
 import type { Digest } from './lists.ts'
 import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './routes.ts'
 
@@ -16,7 +16,7 @@ export interface RouteTable {
 }
 
 export function createRouteTable(digest: Digest): RouteTable {
-  const claims = createClaims()
+  const owners = createAddressOwners()
   const rendered = new Map<ResolvedRoute, RenderedRoute>()
   /** The console's own routes. */
   const systems = new Set<ResolvedHttpRoute>()
@@ -27,14 +27,14 @@ export function createRouteTable(digest: Digest): RouteTable {
 
   const remove = (route: ResolvedRoute) => {
     const lines = rendered.get(route)
-    if (lines && rendered.delete(route)) claims.remove(lines)
+    if (lines && rendered.delete(route)) owners.remove(lines)
   }
   const add = (route: ResolvedRoute) => {
     if (!isCarried(route)) return
     const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, host))
     const lines = renderRoute(route, { publicHost: host, digest, isBeside })
     rendered.set(route, lines)
-    claims.add(lines)
+    owners.add(lines)
   }
 
   return {
@@ -51,7 +51,7 @@ export function createRouteTable(digest: Digest): RouteTable {
       consoleHosts = hosts
       for (const route of isMoved ? [...rendered.keys()] : gone) remove(route)
       for (const route of isMoved ? rowsOf(next) : come) add(route)
-      return claims.settle()
+      return owners.settle()
     },
   }
 }

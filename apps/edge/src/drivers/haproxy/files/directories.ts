@@ -4,7 +4,7 @@ import type { SystemUser } from '../../../system-user.ts'
 
 /** For what HAProxy reads when it starts, as root, and for the sockets of those that leave. */
 export async function makeDirectories(paths: HaproxyPaths): Promise<void> {
-  for (const path of [paths.pages, paths.certificates, paths.leaving])
+  for (const path of [paths.pages, paths.certificates, paths.draining])
     await mkdir(path, { recursive: true, mode: 0o700 })
 }
 

@@ -16,7 +16,7 @@ import { listOwnAmong } from './running.ts'
  * Processes that have handed over and only finish their connections. Each can be asked at a socket that bears its number,
  * as long as a program of ours holds a connection to it (`holder.ts`); none ends before its counters were read.
  */
-export interface Leavers {
+export interface Draining {
   /** Before it is asked to hand over. Without a holder it hands over all the same, and what it carries then is not counted. */
   hold(pid: number): Promise<void>
   /** It has not handed over. */
@@ -32,7 +32,7 @@ export interface Leavers {
   close(): void
 }
 
-interface LeaversOptions {
+interface DrainingOptions {
   exec: Exec
   paths: HaproxyPaths
   /** The base of the name of a holder's scope. */
@@ -42,7 +42,7 @@ interface LeaversOptions {
   warn(message: string): void
 }
 
-interface Leaver {
+interface DrainingProcess {
   pid: number
   path: string
   socket: HaproxySocket
@@ -51,7 +51,7 @@ interface Leaver {
 }
 
 /** As many may finish their connections at the same time. */
-export const MOST_LEAVING = 4
+export const MOST_DRAINING = 4
 const LOOK_EVERY = 1000
 const HOLDER_PATIENCE = 5000
 const NO_HOLDER =
@@ -66,21 +66,21 @@ const HOLDER = fileURLToPath(
   new URL(import.meta.url.endsWith('.mjs') ? './holder.mjs' : './holder.ts', import.meta.url),
 )
 
-export function createLeavers({ exec, paths, unit, countLast, warn }: LeaversOptions): Leavers {
+export function createDraining({ exec, paths, unit, countLast, warn }: DrainingOptions): Draining {
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let held = 0
   const uncounted = new Set<number>()
-  const readOf = (each: Leaver) => () => readCounts(each.socket.send)
-  const end = async (each: Leaver) => {
+  const readOf = (each: DrainingProcess) => () => readCounts(each.socket.send)
+  const end = async (each: DrainingProcess) => {
     await endConnections(each.socket)
     await countLast(readOf(each))
     await letGo(each)
   }
   const look = async () => {
-    const leavers = await listLeavers(paths)
-    if (leavers.length === 0) stopLooking()
-    for (const each of leavers) {
+    const draining = await listDraining(paths)
+    if (draining.length === 0) stopLooking()
+    for (const each of draining) {
       const info = (await findInfo(each)) ?? ''
       const isOld = Date.now() - each.since > LONGEST
       const hasLeft = /^Stopping: 1$/m.test(info)
@@ -99,11 +99,11 @@ export function createLeavers({ exec, paths, unit, countLast, warn }: LeaversOpt
   }
   const release = async (pid: number) => {
     uncounted.delete(pid)
-    for (const each of await listLeavers(paths)) if (each.pid === pid) await letGo(each)
+    for (const each of await listDraining(paths)) if (each.pid === pid) await letGo(each)
   }
   return {
     async hold(pid) {
-      const path = paths.leaver(pid)
+      const path = paths.drainingSocket(pid)
       await release(pid)
       if (await startHolder(exec, paths, path, `${unit}-holder-${process.pid}-${++held}`)) return
       uncounted.add(pid)
@@ -112,17 +112,17 @@ export function createLeavers({ exec, paths, unit, countLast, warn }: LeaversOpt
     },
     release,
     async reads() {
-      const leavers = await listLeavers(paths)
-      if (leavers.length > 0) keepLooking()
-      return leavers.map(readOf)
+      const draining = await listDraining(paths)
+      if (draining.length > 0) keepLooking()
+      return draining.map(readOf)
     },
     async dismiss(running) {
-      const leavers = await listLeavers(paths)
-      await Promise.all(leavers.filter(({ pid }) => pid !== running).map(end))
+      const draining = await listDraining(paths)
+      await Promise.all(draining.filter(({ pid }) => pid !== running).map(end))
     },
     async thin() {
       keepLooking()
-      const old = (await listLeavers(paths)).slice(MOST_LEAVING)
+      const old = (await listDraining(paths)).slice(MOST_DRAINING)
       await Promise.all(old.map(end))
       return old.map(({ pid }) => pid)
     },
@@ -155,16 +155,16 @@ async function startHolder(exec: Exec, paths: HaproxyPaths, path: string, unit: 
 }
 
 /** The newest first. */
-async function listLeavers(paths: HaproxyPaths): Promise<Leaver[]> {
-  const names = await readdir(paths.leaving).catch(orAbsent<string[]>([]))
-  const leavers: Leaver[] = []
+async function listDraining(paths: HaproxyPaths): Promise<DrainingProcess[]> {
+  const names = await readdir(paths.draining).catch(orAbsent<string[]>([]))
+  const draining: DrainingProcess[] = []
   for (const name of names) {
     const pid = Number.parseInt(name, 10)
-    const path = paths.leaver(pid)
+    const path = paths.drainingSocket(pid)
     const since = await stat(path).then(({ mtimeMs }) => mtimeMs, orAbsent(undefined))
-    if (since !== undefined) leavers.push({ pid, path, since, socket: openHaproxySocket(path) })
+    if (since !== undefined) draining.push({ pid, path, since, socket: openHaproxySocket(path) })
   }
-  return leavers.sort((a, b) => b.since - a.since)
+  return draining.sort((a, b) => b.since - a.since)
 }
 
 /** What a path that is gone stands for. */
@@ -175,7 +175,7 @@ function orAbsent<T>(value: T): (error: unknown) => T {
   }
 }
 
-async function findInfo(each: Leaver): Promise<string | undefined> {
+async function findInfo(each: DrainingProcess): Promise<string | undefined> {
   const info = await each.socket.send('show info').catch(ignoreSilence)
   // Nobody holds it any more.
   if (info === undefined && !(await isAnswered(each.path))) await rm(each.path, { force: true })
@@ -193,7 +193,7 @@ async function endConnections(socket: HaproxySocket): Promise<void> {
   }
 }
 
-async function letGo({ socket, path }: Leaver): Promise<void> {
+async function letGo({ socket, path }: DrainingProcess): Promise<void> {
   await socket.send('quit').catch(ignoreSilence)
   await rm(path, { force: true })
 }

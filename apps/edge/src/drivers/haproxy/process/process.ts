@@ -4,7 +4,7 @@ import type { Exec } from '@postern/host/exec'
 import { isRunning, kill } from '@postern/host/processes'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { type HaproxySocket, HaproxySocketError } from '../runtime/socket.ts'
-import type { Leavers } from './leavers.ts'
+import type { Draining } from './draining.ts'
 import { createLife } from './life.ts'
 import type { HaproxyProgram } from './program.ts'
 import { haproxyArgv, readRights } from './rights.ts'
@@ -58,18 +58,18 @@ export function createHaproxyProcess(
   socket: HaproxySocket,
   unit: string,
   prepareFiles: () => Promise<void>,
-  leavers: Leavers,
+  draining: Draining,
   program: HaproxyProgram,
 ): HaproxyProcess {
   let starts = 0
-  // Those that have handed over and only finish their connections: they stand in nobody's way.
-  const draining = new Set<number>()
+  // They only finish their connections, and are in nobody's way.
+  const handedOver = new Set<number>()
   // A previous edge process may have left some; later ones come from our own reloads only. Looking for them reads all of /proc.
   let mayHaveOthers = true
   let silentSince: number | undefined
   /** @param running nobody ends it */
   const endAll = async (running?: number) => {
-    await leavers.dismiss(running)
+    await draining.dismiss(running)
     const pids = await listOwnProcesses(paths.config)
     await end(
       pids.filter((pid) => pid !== running),
@@ -85,7 +85,7 @@ export function createHaproxyProcess(
         if (running !== 'silent') silentSince = undefined
         if (running && running !== 'silent') return running
         silentSince ??= Date.now()
-        const pids = (await listOwnProcesses(paths.config)).filter((pid) => !draining.has(pid))
+        const pids = (await listOwnProcesses(paths.config)).filter((pid) => !handedOver.has(pid))
         if (pids.length === 0) return undefined
         const isAlive = running === 'silent' && (await life.hasMoved(pids))
         if (Date.now() > deadline) {
@@ -101,7 +101,7 @@ export function createHaproxyProcess(
       await rm(paths.output, { force: true })
       // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
       if (!old) await endAll()
-      else await leavers.hold(old.pid)
+      else await draining.hold(old.pid)
       const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
       starts++
       const args = ['-D', '-f', paths.config, '-p', paths.pid, ...handOver]
@@ -115,11 +115,11 @@ export function createHaproxyProcess(
       const answering = untilAnswering({ paths, socket, mark, parent, old })
       if (!old) return await answering
       const running = await answering.catch(async (error: unknown) => {
-        await leavers.release(old.pid)
+        await draining.release(old.pid)
         throw error
       })
-      draining.add(old.pid)
-      await end(await leavers.thin(), paths.config)
+      handedOver.add(old.pid)
+      await end(await draining.thin(), paths.config)
       return running
     },
     async endOthers(pid) {
