@@ -1,9 +1,19 @@
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '@postern/contract/config'
+import type { Domain } from '@postern/contract/domains'
 import { installationPaths } from '@postern/contract/installation'
 import { type Api, signIn } from '@postern/testkit/api'
+import { type Authority, startAuthority } from '@postern/testkit/authority/ordering-lab'
 import type { Running } from '@postern/testkit/exec'
 import { type FreshMachine, type FreshRoot, makeFreshRoot } from '@postern/testkit/lab/fresh-machine'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
@@ -18,6 +28,8 @@ const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 const CLONE = '/opt/postern'
 const OWN_HAPROXY = '/usr/lib/postern/bin/haproxy'
 const SERVICE = 'https://service.example.com/'
+/** Where the server finds what the authority's own certificate is signed with. */
+const AUTHORITY = '/etc/ssl/authority.pem'
 const paths = installationPaths('/var/lib/postern')
 
 /** What Node.js from nodejs.org is linked with. */
@@ -36,6 +48,7 @@ describe.each([
 ])('an empty $release and a node on an empty $other', ({ release, other, hasOwnHaproxy, isSingleFile }) => {
   let dir: string
   let lab: Lab
+  let authority: Authority
   let roots: { server: FreshRoot; site: FreshRoot }
   let server: FreshMachine
   let site: FreshMachine
@@ -50,11 +63,14 @@ describe.each([
     await roots.server.addClone()
     lab = await startLab()
     await startEcho(lab.site, dir, 8080)
+    authority = await startAuthority(lab)
+    copyFileSync(authority.pebble.caFile, join(roots.server.path, AUTHORITY))
   })
 
   afterAll(async () => {
     await server?.close()
     await site?.close()
+    await authority?.pebble.close()
     await lab?.close()
     for (const root of Object.values(roots ?? {})) root.remove()
     rmSync(dir, { recursive: true, force: true })
@@ -64,8 +80,9 @@ describe.each([
   const statusOf = async (url: string) => (await visit(lab.visitor, url)).status
 
   async function start(): Promise<string> {
-    const setting = `POSTERN_PUBLIC_HOST=${lab.server.address}`
-    starter = server.start('env', setting, 'npm', '--prefix', CLONE, 'start')
+    const own = { POSTERN_PUBLIC_HOST: lab.server.address, POSTERN_ACME_CA_FILE: AUTHORITY }
+    const settings = Object.entries({ ...authority.settings, ...own }).map((pair) => pair.join('='))
+    starter = server.start('env', ...settings, 'npm', '--prefix', CLONE, 'start')
     const isDone = () => !starter.isRunning() || starter.output().includes('Ctrl-C')
     await until('the start to be complete', isDone, { timeoutMs: 120_000 })
     return starter.output()
@@ -133,6 +150,21 @@ describe.each([
     expect(await site.must('sh', '-c', connect)).toContain('Connection established!')
     await api.publish(node.id, { name: 'service', domain: 'service.example.com', backendPort: 8080 })
     await until('the service to answer', async () => (await statusOf(SERVICE)) === 200)
+  })
+
+  test('its domain gets a certificate of the authority, which a visitor trusts', async () => {
+    const domain = 'shop.test'
+    const { id } = (await api.call('POST', '/api/domains', { domain, ssl: 'certbot' })).json as Domain
+    const [node] = (await api.call('GET', '/api/nodes?search=site')).json as { id: number }[]
+    await api.publish(node?.id ?? 0, { name: 'shop', domain, backendPort: 8080 })
+    const certificate = async () => ((await api.call('GET', `/api/domains/${id}`)).json as Domain).certificate
+    await until('the certificate', async () => (await certificate()).status === 'valid')
+    const root = join(dir, 'root.pem')
+    writeFileSync(root, await authority.pebble.root())
+    const address = ['--resolve', `${domain}:443:${lab.server.address}`]
+    await until('the service', () =>
+      lab.visitor.must('curl', '-sf', '--cacert', root, ...address, `https://${domain}/`),
+    )
   })
 
   test('Ctrl-C, an update and another start end no traffic', async () => {

@@ -6,13 +6,33 @@ import { type Lab, startLab } from '../lab/network.ts'
 import { until } from '../until.ts'
 import { type Pebble, startPebble } from './pebble.ts'
 
-/** An installation that orders its certificates of an authority of the lab, which finds all of `.test` there. */
-export interface OrderingLab {
+/** An authority at the site of a lab, which finds all of `.test` at the lab's server. */
+export interface Authority {
+  pebble: Pebble
+  /** The name server that it asks. */
+  names: Running
+  /** What an installation orders its certificates with. */
+  settings: Record<'POSTERN_DNS_SERVERS' | 'POSTERN_ACME_DIRECTORY' | 'POSTERN_ACME_CA_FILE', string>
+}
+
+export async function startAuthority({ site, server }: Pick<Lab, 'site' | 'server'>): Promise<Authority> {
+  const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
+  const answer = `--address=/test/${server.address}`
+  const names = site.start(['dnsmasq', ...fixed, '--pid-file=', answer], { logFile: '/dev/null' })
+  const host = site.address
+  const pebble = await startPebble({ httpPort: 80, nameServer: `${host}:53`, host, inside: site.argv() })
+  const settings = {
+    POSTERN_DNS_SERVERS: host,
+    POSTERN_ACME_DIRECTORY: pebble.directory,
+    POSTERN_ACME_CA_FILE: pebble.caFile,
+  }
+  return { pebble, names, settings }
+}
+
+/** An installation that orders its certificates of an authority of its lab. */
+export interface OrderingLab extends Pick<Authority, 'pebble' | 'names'> {
   lab: Lab
   installation: Installation
-  pebble: Pebble
-  /** The name server that the authority asks. */
-  names: Running
   close(): Promise<void>
 }
 
@@ -23,28 +43,8 @@ export async function startOrderingLab(runAs?: RunAs): Promise<OrderingLab> {
     for (const end of ends.splice(0).reverse()) await end()
   }
   try {
-    const fixed = [
-      '--keep-in-foreground',
-      '--conf-file=/dev/null',
-      '--no-resolv',
-      '--no-hosts',
-      '--user=root',
-    ]
-    const answer = `--address=/test/${lab.server.address}`
-    const names = lab.site.start(['dnsmasq', ...fixed, '--pid-file=', answer], { logFile: '/dev/null' })
-    const host = lab.site.address
-    const pebble = await startPebble({
-      httpPort: 80,
-      nameServer: `${host}:53`,
-      host,
-      inside: lab.site.argv(),
-    })
+    const { pebble, names, settings } = await startAuthority(lab)
     ends.push(pebble.close)
-    const settings = {
-      POSTERN_DNS_SERVERS: host,
-      POSTERN_ACME_DIRECTORY: pebble.directory,
-      POSTERN_ACME_CA_FILE: pebble.caFile,
-    }
     const installation = await startInstallation(lab, settings, runAs)
     ends.push(installation.close)
     return { lab, installation, pebble, names, close }
