@@ -53,7 +53,13 @@ export const HTTP2: readonly (readonly [name: string, attack: Http2Attack])[] = 
   ['an authority after a header', ends('reset', [M, S, P, X, A])],
   ['an unknown pseudo-header', ends('reset', [M, S, A, P, [':x', 'y'], X])],
   ['a status', ends('reset', [M, S, A, P, [':status', '200'], X])],
-  ['a protocol', gets('GET /f', [M, S, A, P, [':protocol', 'websocket'], X])],
+  [
+    'a protocol',
+    {
+      fields: [M, S, A, P, [':protocol', 'websocket'], X],
+      outcomes: [[200, 'GET /f'], ['reset']],
+    },
+  ],
   [
     'a WebSocket over HTTP/2',
     gets('GET /f', [[':method', 'CONNECT'], S, A, P, [':protocol', 'websocket'], X]),

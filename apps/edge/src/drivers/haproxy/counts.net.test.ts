@@ -118,7 +118,8 @@ test('a request that a page of ours answers counts as well', async () => {
   expect(status).toBe(503)
   const [requests, , sent = 0] = await since(OTHER, before)
   expect(requests).toBe(1)
-  expect(sent).toBeGreaterThan(text.length)
+  // From 3.3 on HAProxy counts the bytes of services alone.
+  expect(sent === 0 || sent > text.length).toBe(true)
 })
 
 interface Connection {

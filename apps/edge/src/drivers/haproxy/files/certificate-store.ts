@@ -127,8 +127,12 @@ export function keptPaths(paths: HaproxyPaths, files: CertificateFiles): Set<str
   return new Set([0, ...inUse(files).map(({ id }) => id)].map((id) => paths.certificate(id)))
 }
 
+const KEY = /^-----BEGIN [A-Z ]*PRIVATE KEY-----$/m
+
 function parse(certificate: EdgeCertificate): Parsed {
   const pem = renderPem(certificate)
+  // From 3.4 on HAProxy loads a certificate without a key, and cannot serve it.
+  if (!KEY.test(certificate.privateKey)) return { pem, fingerprint: undefined }
   try {
     return { pem, fingerprint: new X509Certificate(certificate.chain).fingerprint.replaceAll(':', '') }
   } catch {

@@ -70,7 +70,7 @@ describe('a line of the log', () => {
 
   test('says in words what the proxy failed at', async () => {
     await ask(3, '/')
-    expect(await line(3)).toMatch(/^\[ERROR\] .* 503 \d\.\dKB MS the service is disabled$/)
+    expect(await line(3)).toMatch(/^\[ERROR\] .* 503 (0B|\d\.\dKB) MS the service is disabled$/)
     await ask(4, '/')
     expect(await line(4)).toMatch(
       /^\[WARN\] .* 403 .* the IP list of the service does not allow this address$/,
