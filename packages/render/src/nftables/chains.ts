@@ -1,4 +1,4 @@
-import { budgetRules } from './budget.ts'
+import { budgetRules, paceRules } from './budget.ts'
 import type { FirewallPlan } from './plan.ts'
 
 export interface Chain {
@@ -138,8 +138,12 @@ function visitorChains(hook: string, visitor: string): Chain[] {
     `${once} meta nfproto ipv4 counter name udp dport map @in4`,
     `${once} meta nfproto ipv6 counter name udp dport map @in6`,
   ]
-  // Only the first packet of a flow comes here. A program of this machine is no source that could crowd out others.
-  const budget = hook === 'prerouting' ? budgetRules(`iifname != "lo" ${visitor} udp dport @served`) : []
+  // A program of this machine is no source that could crowd out others.
+  const crowd = `iifname != "lo" ${visitor} udp dport @served`
+  const isFromOutside = hook === 'prerouting'
+  const pace = isFromOutside ? paceRules(`${crowd} ct direction original`) : []
+  // Only the first packet of a flow comes here.
+  const budget = isFromOutside ? budgetRules(crowd) : []
   const ways = [
     ...budget,
     `${visitor} meta nfproto ipv4 counter name udp dport map @flows4`,
@@ -148,7 +152,7 @@ function visitorChains(hook: string, visitor: string): Chain[] {
     `${visitor} dnat ip6 to udp dport map @udp6`,
   ]
   return [
-    filterOf(hook, DESTINATION_NAT - 10, [...lists, ...counts], `${hook}_lists`),
+    filterOf(hook, DESTINATION_NAT - 10, [...pace, ...lists, ...counts], `${hook}_lists`),
     translationOf(hook, DESTINATION_NAT, ways, `${hook}_udp`),
   ]
 }

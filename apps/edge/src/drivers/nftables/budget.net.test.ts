@@ -1,5 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import type { Exec } from '@postern/host/exec'
-import { UDP_FLOWS } from '@postern/render/nftables/budget'
+import { UDP_FLOWS, UDP_PACKETS } from '@postern/render/nftables/budget'
 import { tableOf } from '@postern/render/nftables/plan'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
@@ -19,6 +20,7 @@ import {
 import { createNftables } from './driver.ts'
 
 const PORT = 32_671
+const CROWD = fileURLToPath(import.meta.resolve('@postern/testkit/programs/udp-crowd'))
 const settings = makeSettings()
 const service = makeUdpRoute(11, PORT, { backend: { host: null, port: 7001 } })
 const open = (exec: Exec = lab.edge.exec) =>
@@ -40,6 +42,20 @@ beforeEach(async () => {
 
 const flowsOf = async (family: 'ipv4' | 'ipv6', ...filter: string[]) =>
   (await lab.edge.must('conntrack', '-L', '-f', family, '-p', 'udp', ...filter)).match(/ src=/g)?.length ?? 0
+
+/** Packets of visitors that came through to the service. */
+async function countArrived(): Promise<number> {
+  const counters = await lab.edge.must(
+    'nft',
+    'list',
+    'counters',
+    'table',
+    'inet',
+    tableOf(lab.edge.interface),
+  )
+  const found = counters.matchAll(/counter s11_in[46] \{\s+packets (\d+)/g)
+  return [...found].reduce((sum, [, packets]) => sum + Number(packets), 0)
+}
 
 async function isAnswered(source: string, count = 1): Promise<void> {
   const host = source.includes(':') ? PUBLIC6 : PUBLIC4
@@ -66,6 +82,23 @@ describe('one source', () => {
     for (const net of [1, 2, 3]) await flood(lab.world, PUBLIC6, PORT, `2001:db8:0:${net}::9`, 1000)
     expect(await flowsOf('ipv6', '--orig-port-dst', `${PORT}`)).toBeLessThanOrEqual(2 * UDP_FLOWS.perSite)
     await isAnswered('198.51.100.10')
+  })
+
+  test.each([
+    ['an IPv4 address', PUBLIC4, ['198.51.100.9']],
+    ['a /48 of IPv6', PUBLIC6, [1, 2, 3].map((net) => `2001:db8:0:${net}::9`)],
+  ])('%s sends no more packets than its share, and others are answered', async (_, host, sources) => {
+    const argv = [process.execPath, CROWD, 'packets', host, String(PORT), sources.join()]
+    const crowd = lab.world.start(argv, { logFile: '/dev/null' })
+    onTestFinished(() => crowd.stop())
+    await until('packets', async () => (await countArrived()) > UDP_PACKETS.burst)
+    const [before, start] = [await countArrived(), performance.now()]
+    await isAnswered('198.51.100.10', 20)
+    await new Promise((done) => setTimeout(done, 1000))
+    const arrived = (await countArrived()) - before
+    // What came while the counters were read counts as well.
+    const seconds = (performance.now() - start) / 1000 + 0.2
+    expect(arrived).toBeLessThan(seconds * UDP_PACKETS.perSecond + UDP_PACKETS.burst)
   })
 
   test('that is an ordinary program with a thousand flows has all of them answered', async () => {
