@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { Context } from '../../context.ts'
-import type { OrderRow } from '../../db/schema.ts'
-import { AcmeError } from '../acme/errors.ts'
 import { createAcmeHttp } from '../acme/http.ts'
 import { type Accounts, createAccounts } from './account.ts'
-import { keepCertificate, keepFailure, OrderGoneError, randomOf } from './outcome.ts'
-import { beginPause, concernsAll, endPause, findPause, type Intake, readIntake } from './pause.ts'
+import { OrderGoneError } from './outcome.ts'
+import { findPause, type Intake, readIntake } from './pause.ts'
 import { askRenewalInfo } from './renewal-info.ts'
-import { type OrderRun, runOrder } from './run.ts'
+import { type Next, StoppedError, type Turn, takeTurn } from './turn.ts'
 
 /** So many orders are under way at the same time; the others wait for their turn. */
 const MOST_OPEN = 20
@@ -122,23 +120,6 @@ function createTurns(context: Context, accounts: Accounts, poke: () => void): Tu
   }
 }
 
-/** The server stops: the order goes on with its next start. */
-class StoppedError extends Error {
-  readonly code = 'stopped'
-}
-
-interface Next {
-  row: OrderRow
-  domain: string
-}
-
-/** An order while it is under way. */
-interface Turn extends Next {
-  controller: AbortController
-  /** On it depends whether the authority takes orders again. */
-  isTrying: boolean
-}
-
 type Running = Map<number, Turn>
 
 /** Keys at a previous authority are kept while one of its certificates is in use: people may go back to it. */
@@ -235,65 +216,4 @@ async function findNextTime(context: Context): Promise<number> {
   const pause = await findPause(context)
   const times = [order?.due_at, info?.info_at, pause?.until].filter((time) => typeof time === 'number')
   return Math.min(clock() + HOUR, ...times)
-}
-
-/** One order up to its end, whichever it is. */
-async function takeTurn(context: Context, accounts: Accounts, turn: Turn, poke: () => void): Promise<void> {
-  const { row, domain } = turn
-  const { signal } = turn.controller
-  const keep: OrderRun['keep'] = async (values) => {
-    signal.throwIfAborted()
-    Object.assign(row, values)
-    const done = await context.db
-      .updateTable('orders')
-      .set({ ...values, updated_at: new Date(context.clock()).toISOString() })
-      .where('id', '=', row.id)
-      .executeTakeFirst()
-    if (done.numUpdatedRows === 0n) throw new OrderGoneError()
-    if ('step' in values) context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
-  }
-  const onTaken = async () => {
-    turn.isTrying = false
-    if (await endPause(context)) poke()
-  }
-  try {
-    const chain = await runOrder({ context, accounts, row, domain, signal, keep, onTaken })
-    const { client } = await accounts.open()
-    const isInfoOffered = (await client.directory()).renewalInfo !== undefined
-    await keepCertificate(context, turn, chain, isInfoOffered)
-  } catch (error) {
-    await endFailed(context, accounts, turn, signal.aborted ? signal.reason : error)
-  }
-}
-
-async function endFailed(context: Context, accounts: Accounts, next: Next, error: unknown): Promise<void> {
-  if (error instanceof StoppedError) return
-  if (concernsAll(error, next.domain)) return await putBack(context, next, error)
-  try {
-    if (!(error instanceof OrderGoneError)) await endPause(context)
-    if (error instanceof AcmeError && error.type === 'accountDoesNotExist') await accounts.forget()
-    if (!(error instanceof OrderGoneError)) return await keepFailure(context, next, error)
-  } catch (failure) {
-    if (!(failure instanceof OrderGoneError)) throw failure
-  }
-  await withdraw(accounts, next).catch((err: unknown) =>
-    context.log.debug({ err }, 'an unwanted order could not be ended at the authority'),
-  )
-}
-
-/** No fault of this order: it waits with all others, and goes on from where it is. */
-async function putBack(context: Context, { row, domain }: Next, error: AcmeError): Promise<void> {
-  context.log.warn({ err: error, domain }, 'the certificate authority makes all orders wait')
-  await beginPause(context, error, randomOf(context))
-  await context.db.updateTable('orders').set({ step: 'queued' }).where('id', '=', row.id).execute()
-  context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
-}
-
-/** Tells the authority that nothing more comes for a domain that is gone. */
-async function withdraw(accounts: Accounts, { row }: Next): Promise<void> {
-  if (row.url === null) return
-  const { client, account } = await accounts.open()
-  const { value } = await client.readOrder(account, row.url)
-  if (value.status !== 'pending') return
-  for (const url of value.authorizations) await client.deactivate(account, url)
 }

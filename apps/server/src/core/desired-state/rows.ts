@@ -10,6 +10,7 @@ import {
 } from '@postern/contract/desired-state'
 import { type Kysely, sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
+import { selectChangedServices } from '../../changes/changed-services.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
 import { findServiceFault, serviceFault } from '../publishing/rule.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
@@ -78,7 +79,13 @@ export async function updateStatedRows(
   await readCertificates(tx, rows)
   await readChallenges(tx, rows)
   const left = new Set<number | null>()
-  await readServices(tx, rows, await listChangedServices(tx, rows.revision), { left, parts })
+  const changed = await selectChangedServices(tx, rows.revision).execute()
+  await readServices(
+    tx,
+    rows,
+    changed.map(({ id }) => id),
+    { left, parts },
+  )
   await dropDeleted(tx, rows, left)
   const judgedAnew = [...left].flatMap((domain) => [...(rows.published.get(domain ?? 0) ?? [])])
   await readServices(tx, rows, judgedAnew, { left, parts })
@@ -237,11 +244,10 @@ function selectJudged(tx: Kysely<Database>) {
 }
 
 function placeService(
-  rows: StatedRows,
+  { services, published }: StatedRows,
   service: { id: number; domain_id: number | null; source: string | null },
 ) {
   const { id, domain_id, source } = service
-  const { services, published } = rows
   published.get(services.get(id) ?? 0)?.delete(id)
   services.set(id, domain_id)
   if (source === null || domain_id === null) return
@@ -251,26 +257,6 @@ function placeService(
 function withhold({ routes, ports }: StatedRows, id: number): void {
   routes.remove(id)
   ports.remove(id)
-}
-
-/** Those that changed themselves, and those whose node or domain did. */
-async function listChangedServices(tx: Kysely<Database>, since: number): Promise<number[]> {
-  const found = await tx
-    .selectFrom('services')
-    .select('id')
-    .where((eb) =>
-      eb.or([
-        eb('revision', '>', since),
-        eb('node_id', 'in', eb.selectFrom('nodes').select('nodes.id').where('nodes.revision', '>', since)),
-        eb(
-          'domain_id',
-          'in',
-          eb.selectFrom('domains').select('domains.id').where('domains.revision', '>', since),
-        ),
-      ]),
-    )
-    .execute()
-  return found.map(({ id }) => id)
 }
 
 /** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */

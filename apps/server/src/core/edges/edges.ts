@@ -18,6 +18,7 @@ import type { LogHub } from '../logs/logs.ts'
 import type { LiveFigures } from '../nodes/figures.ts'
 import type { EdgeView } from '../services/state.ts'
 import { readNames } from './names.ts'
+import { familiesOf, listAll, listByIds, listTouched, listTurned } from './touched.ts'
 
 /** The way to one edge that is connected. */
 export interface EdgeLink {
@@ -65,12 +66,8 @@ interface State {
   lastSeen: number | null
 }
 
-const PARTS = ['haproxy', 'wireguard', 'nftables'] as const
 const NOTHING: InForce = { haproxy: 0, wireguard: 0, nftables: 0 }
 const NONE_HELD = { tcp: [], udp: [] }
-
-/** With more ids than these all services are read: a statement holds a limited number of values. */
-const MANY = 5000
 
 export function createEdgeHub(parts: Parts): EdgeHub {
   const states = new Map<number, State>()
@@ -218,60 +215,6 @@ function tellReported({ bus, log }: Parts, list: () => Promise<ServiceRef[]>): v
       if (services.length > 0) bus.emit({ kind: 'reported', services })
     })
     .catch((err: unknown) => log.error({ err }, 'the services of a report could not be read'))
-}
-
-async function listAll(db: Kysely<Database>): Promise<ServiceRef[]> {
-  return await db.selectFrom('services').select(['id', 'node_id as nodeId']).execute()
-}
-
-async function listByIds(db: Kysely<Database>, ids: readonly number[]): Promise<ServiceRef[]> {
-  if (ids.length === 0) return []
-  if (ids.length > MANY) return await listAll(db)
-  return await db.selectFrom('services').select(['id', 'node_id as nodeId']).where('id', 'in', ids).execute()
-}
-
-/** The services whose state this report may have changed. */
-async function listTouched(
-  db: Kysely<Database>,
-  before: EdgeReport | null,
-  after: EdgeReport,
-): Promise<ServiceRef[]> {
-  const isWhole =
-    before === null || PARTS.some((part) => before.dataPlane[part].state !== after.dataPlane[part].state)
-  const isMore = JSON.stringify(before?.problems) !== JSON.stringify(after.problems)
-  if (isWhole || isMore) return await listAll(db)
-  const moved = PARTS.flatMap((part) => {
-    const [from, to] = [before.inForce[part], after.inForce[part]]
-    return from === to ? [] : [from, to]
-  })
-  return moved.length === 0 ? [] : await listChanged(db, Math.min(...moved), Math.max(...moved))
-}
-
-/** The services that changed after the revision `from`, up to `to`; each of the three ways to them is by an index. */
-export async function listChanged(db: Kysely<Database>, from: number, to: number): Promise<ServiceRef[]> {
-  return await db
-    .selectFrom('services')
-    .select(['id', 'node_id as nodeId'])
-    .where((eb) => {
-      const isBetween = eb.and([eb('revision', '>', from), eb('revision', '<=', to)])
-      const changed = (table: 'nodes' | 'domains') =>
-        eb.selectFrom(table).select('id').where('revision', '>', from).where('revision', '<=', to)
-      return eb.or([
-        isBetween,
-        eb('node_id', 'in', changed('nodes')),
-        eb('domain_id', 'in', changed('domains')),
-      ])
-    })
-    .execute()
-}
-
-function familiesOf({ ports }: EdgeReport): EdgeView['families'] {
-  const of = (ids: readonly number[], family: 4 | 6) => ids.map((id) => [id, family] as const)
-  return new Map([...of(ports?.ipv4Only ?? [], 4), ...of(ports?.ipv6Only ?? [], 6)])
-}
-
-function listTurned(before: EdgeView['families'], after: EdgeView['families']): number[] {
-  return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
 }
 
 /** So many problems are told with an edge; the list of what needs attention has them all. */

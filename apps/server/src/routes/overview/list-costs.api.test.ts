@@ -5,7 +5,7 @@ import { shared } from '@postern/testkit/shared'
 import { costMs } from '@postern/testkit/time'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import { listChanged } from '../../core/edges/edges.ts'
+import { selectChangedServices } from '../../changes/changed-services.ts'
 
 const NODES = 10_000
 const SERVICES = 20_000
@@ -79,7 +79,7 @@ it('what a report touches is found without looking at all services', async () =>
   const { db } = server.context
   const costs: number[] = []
   for (let round = 0; round < 20; round++)
-    costs.push(await costMs(() => listChanged(db, 10 + round, 12 + round)))
+    costs.push(await costMs(() => selectChangedServices(db, 10 + round, 12 + round).execute()))
   expect(costs.sort((a, b) => a - b)[10]).toBeLessThan(1)
 })
 
