@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
 import { AgentConfig } from '@postern/contract/agent'
 import { publicKey, wireGuardKey } from '@postern/contract/fields'
 import * as z from 'zod/mini'
@@ -49,6 +49,8 @@ export function writeLastGood(paths: AgentPaths, config: AgentConfig): Promise<v
 export async function removeCredentials(paths: AgentPaths): Promise<void> {
   await rm(paths.credentials, { force: true })
   await rm(paths.lastGood, { force: true })
+  // A directory with files of somebody else's stays, and so does a volume.
+  await rmdir(paths.configDir).catch(() => undefined)
 }
 
 /**
