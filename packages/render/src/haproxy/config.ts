@@ -86,9 +86,6 @@ ${user}  maxconn ${allConnections(options)}
   # requests of the connection wait behind what a service takes slowly, so it is not more.
   tune.h2.initial-window-size 1048576
   tune.ssl.default-dh-param 2048
-.if version_atleast(3.1.0)
-  tune.lua.bool-sample-conversion normal
-.endif
   ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
   ssl-default-bind-ciphers ${AEAD_SUITES}
   setenv POSTERN_LISTS ${paths.lists}

@@ -70,7 +70,8 @@ test.each(PLACES)('HAProxy takes the largest configuration of an installation at
   for (const changes of [{}, { user: null }, { ports: [] }])
     expect(await check(optionsFor(host, changes))).toMatchObject({
       code: 0,
-      stderr: expect.not.stringMatching(/WARNING|ALERT/),
+      // From 3.1 on HAProxy asks for a setting that 3.0 does not know; our Lua asks for no booleans.
+      stderr: expect.not.stringMatching(/(WARNING|ALERT)(?!.*bool-sample-conversion)/),
     })
 })
 
