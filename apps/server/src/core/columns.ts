@@ -22,20 +22,39 @@ export function hasText(
 
 /** Whether a service leads to an address that has this text in it, as its row shows it: `[fd00::7]:80`. */
 export function hasBackend(text: string) {
-  const host = sql`iif(instr(services.backend_host, ':') > 0,
-    '[' || services.backend_host || ']', coalesce(services.backend_host, 'localhost'))`
-  return sql<SqlBool>`instr(${host} || ':' || services.backend_port, ${text}) > 0`
+  const host = sql`coalesce(services.backend_host, 'localhost')`
+  // Most texts can be in one half only, which spares the joining of both for each row.
+  if (!/[:[\]]/.test(text)) {
+    const inHost = sql<SqlBool>`instr(${host}, ${text}) > 0`
+    return /^\d+$/.test(text)
+      ? sql<SqlBool>`(${inHost} OR instr(services.backend_port, ${text}) > 0)`
+      : inHost
+  }
+  const shown = sql`iif(instr(${host}, ':') > 0, '[' || ${host} || ']', ${host})`
+  return sql<SqlBool>`instr(${shown} || ':' || services.backend_port, ${text}) > 0`
 }
 
-/** Whether the public address of a service, as its row shows it, has this text in it beyond what all of them have. */
+/**
+ * Whether the public address of a service, as its row shows it, has this text in it beyond what all of them have. A
+ * text that is in a domain alone is looked for in the domains.
+ */
 export function hasPublicAddress(config: ServerConfig, text: string) {
   const host = bracketed(config.publicHost)
   const port = publicUrl(config).slice(`https://${host}`.length)
   const address = text.replace(/^(https|tcp|udp):\/\//, '').replace(`${port}/`, '/')
   const own = address.startsWith(host) ? address.slice(host.length) : address
-  const shown = sql`coalesce((SELECT shown.domain FROM domains AS shown WHERE shown.id = services.domain_id), '') ||
-    coalesce(services.path, ':' || services.port)`
-  return own.length > 1 ? sql<SqlBool>`instr(lower(${shown}), ${own}) > 0` : sql<SqlBool>`0`
+  if (own.length < 2) return sql<SqlBool>`0`
+  const path = sql`lower(services.path)`
+  const places = [sql`instr(${path}, ${own}) > 0`]
+  if (/^:?\d+$/.test(own)) places.push(sql`instr(':' || services.port, ${own}) > 0`)
+  const end = own.search(/[/:]/)
+  if (end > 0) {
+    const [name, rest] = [own.slice(0, end), own.slice(end)]
+    const named = sql`SELECT id FROM domains WHERE substr(domain, ${-name.length}) = ${name}`
+    const begins = sql`instr(${path}, ${rest}) = 1 OR instr(':' || services.port, ${rest}) = 1`
+    places.push(sql`(services.domain_id IN (${named}) AND (${begins}))`)
+  }
+  return sql<SqlBool>`(${sql.join(places, sql` OR `)})`
 }
 
 export function networksOf(row: Pick<NodeRow, 'gateway_networks'>): GatewayNetwork[] {

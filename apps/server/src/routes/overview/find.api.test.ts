@@ -90,6 +90,12 @@ it('finds a service by its public address as its row shows it', async () => {
   expect(await namesOf('https://web.example.com/')).toEqual(['late'])
   const { VPN_HOST } = (await client.get('/api/config')).json()
   for (const text of [`https://${VPN_HOST}/Floor/2`, 'floor/2']) expect(await namesOf(text)).toEqual(['hall'])
+  const attic = { name: 'attic', domain: 'web.example.com', pathLocation: '/Floor/3' }
+  await client.post(`/api/services/${id}/http`, attic)
+  for (const text of ['https://web.example.com/floor/3', 'ple.com/Fl'])
+    expect(await namesOf(text)).toEqual(['attic'])
+  for (const text of ['.com/oor', 'x.example.com/fl']) expect(await namesOf(text)).toEqual([])
+  expect(await namesOf(String(port))).toEqual(['mqtt'])
   // All services have this.
   for (const text of [VPN_HOST, `https://${VPN_HOST}/`, '/']) expect(await namesOf(text)).toEqual([])
   const listed = await client.get(`/api/services/${id}/tcp?search=${encodeURIComponent(publicAccess)}`)
