@@ -114,13 +114,13 @@ function createConnection(options: ServerLinkOptions) {
 
 /** A server that is away comes back by itself; a stranger in its place is for a person. */
 function createFailureNotes(log: Logger): (error: unknown) => void {
-  let said: string | undefined
+  let reported: string | undefined
   return (err) => {
     const stranger = err instanceof ServerSocketError ? err.message : undefined
-    if (stranger !== undefined && stranger !== said)
+    if (stranger !== undefined && stranger !== reported)
       log.error(`the edge does not speak to the server: ${stranger}`)
     else log.debug({ err }, 'the server cannot be reached')
-    said = stranger
+    reported = stranger
   }
 }
 

@@ -34,7 +34,7 @@ const RETRY_MS = 5_000
 
 interface LoopbackOptions {
   port: number
-  /** Is told why the port is not open, and null when it is again; each once. */
+  /** Called with the reason why the port is closed, and with null once it is open again; each once. */
   onChange(problem: string | null): void
 }
 
@@ -49,10 +49,10 @@ export async function openLoopback(
 ): Promise<() => Promise<void>> {
   const server = createServer((socket) => void app.server.emit('connection', socket))
   let retry: NodeJS.Timeout | undefined
-  let told: string | null = null
+  let reported: string | null = null
   const tell = (problem: string | null) => {
-    if (problem === told) return
-    told = problem
+    if (problem === reported) return
+    reported = problem
     onChange(problem)
   }
   const attempt = () =>

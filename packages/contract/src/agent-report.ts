@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import * as f from './fields.ts'
 
-/** Of each kind; an agent leaves out what is more. */
+/** For each kind; an agent leaves out what exceeds it. */
 export const MOST_REPORTED = 32
 
 const uid = z.int().check(z.gte(0), z.lte(4_294_967_295))

@@ -38,7 +38,7 @@ export interface TestServerOptions {
 
 /** A real server over a real database in a directory of its own. */
 export interface TestServer {
-  /** Of the server that runs now: another one after a restart, like its `app`. */
+  /** The one of the server that runs now: another after a restart, like its `app`. */
   readonly context: Context
   readonly app: FastifyInstance
   dataDir: string

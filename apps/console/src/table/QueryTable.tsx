@@ -67,7 +67,7 @@ export function QueryTable<T extends { id: number }>(props: Props<T>) {
   )
 }
 
-/** Of a list inside a page about something else, which begins short. */
+/** For a list inside a page about something else, which begins short. */
 const ROWS_PER_CARD = [LIMITS.cardPageSize, 25, LIMITS.maxPageSize]
 
 /** The first row that is shown now is on the page that is shown then. */

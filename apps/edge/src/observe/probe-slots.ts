@@ -1,6 +1,6 @@
 /** More wait for their turn: with thousands that give no answer, each waits longer, but a new service does not. */
 const AT_ONCE = { first: 64, again: 48 }
-/** Of one node, so that the silent hosts of one gateway do not hold up all others, nor what is new there. */
+/** For one node, so that the silent hosts of one gateway do not hold up all others, nor what is new there. */
 const AT_ONCE_PER_NODE = { first: 16, again: 12 }
 
 /** How many probes are under way, altogether and of each node. */

@@ -37,7 +37,7 @@ export function renderConnectionRate(options: HaproxyOptions): string {
   return `  tcp-request connection reject if ${over.join(' or ')}`
 }
 
-/** Of the counters of a request's source and its network. */
+/** Conditions on the counters of a request's source and its network. */
 function isOver(figure: string, limit: number): string[] {
   const { requests, requestNetworks } = COUNTERS
   return [

@@ -33,7 +33,7 @@ export interface BudgetLab {
   othersAreServed(): Promise<Record<Served, number>>
   /** A browser's page with a hundred files: all of them arrive. */
   hundredArrive(): Promise<void>
-  /** Of HAProxy, in kB. */
+  /** What HAProxy holds, in kB. */
   memory(): number
   close(): Promise<void>
 }

@@ -103,7 +103,7 @@ interface TileProps {
 }
 
 function Tile({ to, title, count, words, parts }: TileProps) {
-  const said = parts.filter((part) => part.count > 0)
+  const counted = parts.filter((part) => part.count > 0)
   return (
     <Link className="sum" to={to}>
       <span className="sum-title">{title}</span>
@@ -111,7 +111,7 @@ function Tile({ to, title, count, words, parts }: TileProps) {
         <b>{count}</b> {words}
       </span>
       <span className="sum-rest">
-        {said.map((part) => (
+        {counted.map((part) => (
           <span key={part.words} className={part.tone}>
             {part.count} {part.words}
           </span>

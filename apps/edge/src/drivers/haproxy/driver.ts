@@ -12,7 +12,7 @@ import type { HaproxyDriverOptions, HaproxyWanted } from './options.ts'
 import { createConverger, startFromFiles } from './process/converge.ts'
 import { createDraining } from './process/draining.ts'
 import { createHealth } from './process/health.ts'
-import { askForMemory, createMemoryKeeper } from './process/memory.ts'
+import { askForMemory, createMemoryReclaimer } from './process/memory.ts'
 import { createHaproxyProcess } from './process/process.ts'
 import { createProgram } from './process/program.ts'
 import { findProxyUser } from './process/running.ts'
@@ -83,7 +83,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
     mapFiles,
   })
   const health = createHealth(options.newestVersion ?? HAPROXY_NEWEST)
-  const memory = createMemoryKeeper((pid) => askForMemory(pid, paths.config))
+  const memory = createMemoryReclaimer((pid) => askForMemory(pid, paths.config))
   const queue = createQueue()
 
   async function applyAndTell(wanted: HaproxyWanted): Promise<Problem[]> {

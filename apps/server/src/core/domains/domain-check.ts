@@ -2,7 +2,13 @@ import { PROOF_PATH } from '@postern/contract/reserved-paths'
 import { findCidr } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { isPrivate } from '@postern/net/special'
-import { explainLookup, explainNoAddress, explainStrays, type Pointing, type Stray } from './domain-words.ts'
+import {
+  explainLookup,
+  explainMisdirections,
+  explainNoAddress,
+  type Misdirection,
+  type Pointing,
+} from './domain-words.ts'
 import type { Proofs } from './proofs.ts'
 import { LookupError, type Resolver } from './resolver.ts'
 import type { Visit } from './visit.ts'
@@ -61,20 +67,20 @@ async function judge(
   const asked = elsewhere.slice(0, MAX_VISITS)
   const answers = await Promise.all(asked.map((address) => askForProof(checker, pointing.name, address)))
   const isPartlyHere = isPartlyOwn || answers.includes('here')
-  const strays = new Map<string, Stray>()
+  const misdirected = new Map<string, Misdirection>()
   for (const [index, answer] of answers.entries()) {
     // The others say enough about an address that this machine cannot reach, such as IPv6 where it has none.
     const isUnknown = answer === 'unreachable' && isPartlyHere
-    if (answer !== 'here' && !isUnknown) strays.set(asked[index] ?? '', answer)
+    if (answer !== 'here' && !isUnknown) misdirected.set(asked[index] ?? '', answer)
   }
-  return strays.size > 0 ? explainStrays(pointing, strays, isPartlyHere) : undefined
+  return misdirected.size > 0 ? explainMisdirections(pointing, misdirected, isPartlyHere) : undefined
 }
 
 async function askForProof(
   { visit, proofs }: Checker,
   name: string,
   address: string,
-): Promise<'here' | Stray> {
+): Promise<'here' | Misdirection> {
   if (!isPublic(address)) return 'private'
   const proof = proofs.begin()
   try {

@@ -2,10 +2,17 @@ import { findIp } from '@postern/net/ip'
 import type { LookupError } from './resolver.ts'
 
 /** How an address of a name is not this server. `private`: nobody asked it, since the internet cannot reach it. */
-export type Stray = 'private' | 'other' | 'redirected' | 'refused' | 'silent' | 'broken' | 'unreachable'
+export type Misdirection =
+  | 'private'
+  | 'other'
+  | 'redirected'
+  | 'refused'
+  | 'silent'
+  | 'broken'
+  | 'unreachable'
 
 /** One for each way to fail: what is with the addresses, and what helps beside pointing the name elsewhere. */
-const STRAYS: Record<Stray, { is: string; helps?: string }> = {
+const MISDIRECTIONS: Record<Misdirection, { is: string; helps?: string }> = {
   private: { is: ', a private address that visitors cannot reach' },
   other: { is: ', where another server answers' },
   redirected: {
@@ -32,9 +39,9 @@ export interface Pointing {
 
 export function explainLookup({ name, here }: Pointing, why: LookupError['why']): string {
   if (why === 'absent') return `${name} has no DNS record. Point it to ${here}.`
-  const said = why === 'silent' ? 'did not answer' : `answered with ${why}`
+  const answer = why === 'silent' ? 'did not answer' : `answered with ${why}`
   const hint = why === 'silent' ? 'Try again in a moment.' : 'Look at its zone, or try again in a moment.'
-  return `${name} could not be looked up: the name servers ${said}. ${hint}`
+  return `${name} could not be looked up: the name servers ${answer}. ${hint}`
 }
 
 export function explainNoAddress({ name, here }: Pointing): string {
@@ -45,20 +52,20 @@ export function explainNoAddress({ name, here }: Pointing): string {
  * Names every address that is not this server.
  * @param isPartlyHere other addresses of the name are
  */
-export function explainStrays(
+export function explainMisdirections(
   { name, here }: Pointing,
-  strays: ReadonlyMap<string, Stray>,
+  misdirected: ReadonlyMap<string, Misdirection>,
   isPartlyHere: boolean,
 ): string {
-  const kinds = [...new Set(strays.values())]
+  const kinds = [...new Set(misdirected.values())]
   const groups = kinds.map((kind) => {
-    const addresses = [...strays].flatMap(([address, is]) => (is === kind ? [withRecord(address)] : []))
-    return `${addresses.join(' and ')}${STRAYS[kind].is}`
+    const addresses = [...misdirected].flatMap(([address, is]) => (is === kind ? [withRecord(address)] : []))
+    return `${addresses.join(' and ')}${MISDIRECTIONS[kind].is}`
   })
   const points = `${name} ${isPartlyHere ? 'also ' : ''}points to ${groups.join('; and to ')}.`
-  const record = strays.size > 1 ? 'these records' : 'this record'
+  const record = misdirected.size > 1 ? 'these records' : 'this record'
   const advice = isPartlyHere ? `Remove ${record}.` : `Point it to ${here}.`
-  const helps = kinds.map((kind) => STRAYS[kind].helps).find((text) => text !== undefined)
+  const helps = kinds.map((kind) => MISDIRECTIONS[kind].helps).find((text) => text !== undefined)
   return [points, advice, helps].filter(Boolean).join(' ')
 }
 

@@ -232,10 +232,10 @@ async function listEdges(
     ...(id === rows[0]?.id ? beside : []),
     ...(states.get(id)?.report?.problems ?? []),
   ]
-  const told = new Map(rows.map(({ id }) => [id, firstProblems(problemsOf(id))]))
+  const shown = new Map(rows.map(({ id }) => [id, firstProblems(problemsOf(id))]))
   const nameOf = await readNames(
     db,
-    [...told.values()].flat().map(({ scope }) => scope),
+    [...shown.values()].flat().map(({ scope }) => scope),
   )
   return rows.map(({ id, name }) => {
     const state = states.get(id)
@@ -247,7 +247,7 @@ async function listEdges(
       version: state?.version ?? null,
       wanted: state?.report?.wanted ?? 0,
       applied: state?.report?.applied ?? 0,
-      problems: (told.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
+      problems: (shown.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
       problemCount: problemsOf(id).length,
       isStuck: state?.report?.isStuck ?? false,
       dataPlane: state?.report?.dataPlane ?? null,

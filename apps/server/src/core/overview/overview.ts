@@ -159,20 +159,20 @@ export async function listServicesApart(context: Context): Promise<Service[]> {
         .selectFrom('certificates')
         .select('certificates.domain_id')
         .where('certificates.id', 'in', among(idsOf('certificate')))
-      const told = [
+      const affected = [
         eb('services.id', 'in', among([...idsOf('service'), ...troubled])),
         eb('node_id', 'in', among(idsOf('node'))),
         eb('domain_id', 'in', named),
         eb('services.id', 'in', selectWithheld(context.db)),
         ...(isSplit ? [eb('proto', '=', 'udp')] : []),
       ]
-      if (applied === Number.POSITIVE_INFINITY) return eb.or(told)
+      if (applied === Number.POSITIVE_INFINITY) return eb.or(affected)
       const fresh = [
         eb('services.revision', '>', applied),
         eb('node_id', 'in', nodes),
         eb('domain_id', 'in', domains),
       ]
-      return eb.or([...told, ...fresh])
+      return eb.or([...affected, ...fresh])
     })
   return (await readServices(context.db, ids)).map((row) => toService(context, row))
 }

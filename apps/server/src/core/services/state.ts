@@ -7,7 +7,7 @@ export interface EdgeView {
   inForce: InForce
   problems: readonly Problem[]
   dataPlane: DataPlane | null
-  /** Of UDP services to which only visitors with an address of one kind come, that kind. */
+  /** For UDP services that only IPv4 or only IPv6 visitors reach: which. */
   families: ReadonlyMap<number, 4 | 6>
   /** Ports of the range that other programs hold. */
   held: PortFacts['held']

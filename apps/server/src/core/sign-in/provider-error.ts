@@ -36,7 +36,7 @@ function translate(error: unknown, host: string): unknown {
   switch (codeOf(error)) {
     case 'OAUTH_AUTHORIZATION_RESPONSE_ERROR':
     case 'OAUTH_RESPONSE_BODY_ERROR':
-      return tell(said(error, 'error') === 'access_denied' ? 'denied' : 'refused', wordsOf(error, host))
+      return tell(textOf(error, 'error') === 'access_denied' ? 'denied' : 'refused', wordsOf(error, host))
     case 'OAUTH_TIMEOUT':
       return tell('unreachable', `${host} did not answer in time.`)
     case 'OAUTH_WWW_AUTHENTICATE_CHALLENGE':
@@ -57,8 +57,8 @@ function translate(error: unknown, host: string): unknown {
 }
 
 function wordsOf(error: Error, host: string): string {
-  const name = said(error, 'error') ?? 'error'
-  const words = said(error, 'error_description')
+  const name = textOf(error, 'error') ?? 'error'
+  const words = textOf(error, 'error_description')
   const hint = WRONG_CLIENT.includes(name)
     ? ' Check POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET.'
     : ''
@@ -71,7 +71,7 @@ function ofStatus(answer: unknown, host: string): [ProviderFault, string] {
   return ['untrusted', `There is no OpenID provider at ${host}: it answers with status ${status}.`]
 }
 
-function said(error: Error, field: 'error' | 'error_description'): string | undefined {
+function textOf(error: Error, field: 'error' | 'error_description'): string | undefined {
   const value: unknown = Reflect.get(error, field)
   return typeof value === 'string' ? value : undefined
 }

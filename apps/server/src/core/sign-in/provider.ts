@@ -28,7 +28,7 @@ export interface Question {
   redirectUrl: string
   state: string
   nonce: string
-  /** Of PKCE. */
+  /** For PKCE (RFC 7636). */
   verifier: string
   /** Whether the provider shall ask with which account. */
   asksAccount: boolean

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { createMemoryKeeper } from './memory.ts'
+import { createMemoryReclaimer } from './memory.ts'
 
 /** @returns when HAProxy was asked, of looks at what it holds, each a second after the last */
 async function askedAt(held: readonly number[], pid = (_second: number) => 1): Promise<number[]> {
   const asked: number[] = []
   let second = 0
-  const keeper = createMemoryKeeper(
+  const reclaimer = createMemoryReclaimer(
     async () => void asked.push(second),
     () => second * 1000,
   )
-  for (; second < held.length; second++) await keeper.look({ pid: pid(second), held: held[second] ?? 0 })
+  for (; second < held.length; second++) await reclaimer.look({ pid: pid(second), held: held[second] ?? 0 })
   return asked
 }
 

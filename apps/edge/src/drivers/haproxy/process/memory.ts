@@ -2,7 +2,7 @@ import { kill } from '@postern/host/processes'
 import { listOwnAmong, type RunningHaproxy } from './running.ts'
 
 /** Has HAProxy give memory back to the machine that visitors took and left. */
-export interface MemoryKeeper {
+export interface MemoryReclaimer {
   /** Told each time that HAProxy has answered. */
   look(running: Pick<RunningHaproxy, 'pid' | 'held'>): Promise<void>
 }
@@ -17,10 +17,10 @@ const LEAST_MB = 3
  * keep it until it ends.
  * @param clock in ms
  */
-export function createMemoryKeeper(
+export function createMemoryReclaimer(
   ask: (pid: number) => Promise<void>,
   clock: () => number = Date.now,
-): MemoryKeeper {
+): MemoryReclaimer {
   let most = { pid: 0, held: 0 }
   let last = 0
   let next = 0

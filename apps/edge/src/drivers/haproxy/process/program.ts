@@ -20,7 +20,7 @@ export interface HaproxyProgram {
 }
 
 export function createProgram(exec: Exec, warn: (message: string) => void): HaproxyProgram {
-  let told: string | undefined
+  let reported: string | undefined
   return {
     async look() {
       const { stdout, stderr } = await exec.run('haproxy', ['-v'])
@@ -32,9 +32,9 @@ export function createProgram(exec: Exec, warn: (message: string) => void): Hapr
         throw new PartFailedError(
           `HAProxy ${shortOf(version)} is too old: Postern needs ${OLDEST_HAPROXY} or later. npm start brings it to Debian 12 and Ubuntu 24.04, and so does the package postern-haproxy`,
         )
-      if (isUntested && told !== version)
+      if (isUntested && reported !== version)
         warn(`Postern was not tested with HAProxy ${shortOf(version)}, only up to ${LATEST_HAPROXY}`)
-      told = version
+      reported = version
       return `${version} ${findFolder()}`
     },
   }
