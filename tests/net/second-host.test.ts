@@ -47,6 +47,9 @@ it('publishes a service of a second host by the lines of the README alone', asyn
   expect(connected).toMatchObject({ code: 0, stderr: '' })
   expect(connected.stdout).toBe('Configuring postern...\nConnecting node...\nConnection established!\n')
 
+  const [token] = (await api.call('GET', `/api/nodes/${node.id}/pats`)).json as Pat[]
+  expect(token?.lastUsedFrom).toBe(lab.site.address)
+
   await api.publish(node.id, { name: 'metrics', domain: 'second.example.com', backendPort: 9100 })
   const answer = await until('the service to answer', async () => {
     const found = await visit(lab.visitor, 'https://second.example.com/metrics')

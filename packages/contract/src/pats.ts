@@ -22,6 +22,8 @@ export const Pat = z.object({
   published: z.number(),
   /** In ms since the epoch: the last request that came with it, or now while its agent is connected; null for never. */
   lastUsed: z.nullable(z.number()),
+  /** The IP address that this request came from; null for never, or where that is not known. */
+  lastUsedFrom: z.nullable(z.string()),
   created_at: f.time,
   updated_at: f.time,
 })

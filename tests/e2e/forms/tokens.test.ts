@@ -57,7 +57,7 @@ describe('the card', () => {
     await visit.close()
   })
 
-  it('says when a token was last used, which was never, and goes on saying it', async () => {
+  it('shows when and from where a token was last used, which was never, and goes on showing it', async () => {
     const node = await createNode('site')
     const spare = await add(node, 'spare')
     await ask(node.token)
@@ -69,9 +69,11 @@ describe('the card', () => {
     await page.goto(`${site.origin}/nodes/${node.id}`)
     const used = (name: string) => rowOf(page, name).locator('td[data-label="Last Used"]')
     await passTimeUntil(used('spare').getByText('Never used'))
-    await ask(spare.token)
+    const Authorization = `Bearer ${spare.token}`
+    await page.request.get(`${site.origin}/api/agent/config`, { headers: { Authorization } })
     await page.clock.fastForward(2 * 3_600_000 + 60_000)
     for (const name of ['default', 'spare']) await passTimeUntil(used(name).getByText('2 hours ago'))
+    await expect(used('spare')).toContainText('from 127.0.0.1')
     await visit.close()
   })
 

@@ -25,6 +25,6 @@ export interface LiveDatabase {
   hours: { day: number; service: number; packed: Uint8Array }
   /** Up to where an edge's counts are in the tables. */
   ledgers: { edge_id: number; ledger: string; seq: number }
-  /** When an access token of a node was last used, in ms since the epoch. */
-  token_uses: { token_id: number; used_at: number }
+  /** When an access token of a node was last used, in ms since the epoch, and from which IP address. */
+  token_uses: { token_id: number; used_at: number; used_from: string | null }
 }

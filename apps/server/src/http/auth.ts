@@ -107,7 +107,7 @@ async function getNodeCaller(context: Context, request: FastifyRequest): Promise
   if (token === undefined) throw new UnauthenticatedError('Send an access token of a node')
   const found = await findNodeByToken(context, token)
   if (found) {
-    context.tokenUses.note(found.tokenId)
+    context.tokenUses.note(found.tokenId, request.ip ?? null)
     return { kind: 'node', ...found }
   }
   if (await findSessionOf(context, request, token))

@@ -42,9 +42,9 @@ const COLUMNS: readonly Column<Pat>[] = [
   },
   {
     head: 'Last Used',
-    width: 'w-15',
+    width: 'w-20',
     label: 'Last Used',
-    render: ({ lastUsed }) => (lastUsed === null ? 'Never used' : <RelativeTime time={lastUsed} />),
+    render: (token) => <LastUse token={token} />,
   },
   {
     head: 'Expires',
@@ -109,6 +109,16 @@ const LOOKS = { Active: 'ok', Expired: 'mute', Revoked: 'mute' } as const
 function Status({ token }: { token: Pat }) {
   const status = tokenStatus(token, useNow())
   return <Badge kind={LOOKS[status]}>{status}</Badge>
+}
+
+function LastUse({ token: { lastUsed, lastUsedFrom } }: { token: Pat }) {
+  if (lastUsed === null) return 'Never used'
+  return (
+    <>
+      <RelativeTime time={lastUsed} />
+      {lastUsedFrom && <span className="sub">from {lastUsedFrom}</span>}
+    </>
+  )
 }
 
 function Day({ time }: { time: string | null }) {

@@ -6,14 +6,22 @@ import type { Database } from '../../db/schema.ts'
 /** How often uses reach the file; a crash loses at most these. */
 const SAVE_EVERY_MS = 60_000
 
-/** When each token of a node was last used, in memory; saved now and then, so that a restart does not forget it. */
+/** The last use of a token. */
+export interface TokenUse {
+  /** In ms since the epoch. */
+  at: number
+  /** The IP address that the request came from; null where that is not known. */
+  from: string | null
+}
+
+/** When and from where each token of a node was last used, in memory; saved now and then, so that a restart does not forget it. */
 export interface TokenUses {
   /** A request has come with it. */
-  note(tokenId: number): void
-  /** Its agent is connected. @returns how to say that it is gone */
+  note(tokenId: number, from: string | null): void
+  /** Its agent, whose request was noted, stays connected. @returns how to say that it is gone */
   hold(tokenId: number): () => void
-  /** In ms since the epoch; null for one that was never used. */
-  find(tokenId: number): number | null
+  /** Null for one that was never used. */
+  find(tokenId: number): TokenUse | null
   /** Forgets deleted tokens, for good. */
   remove(tokenIds: readonly number[]): void
   /** Writes what is new to the file. */
@@ -33,13 +41,14 @@ export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promis
   const unsaved = new Set<number>()
   const connections = createCounter()
 
-  const note = (tokenId: number) => {
-    known.set(tokenId, clock())
+  const note = (tokenId: number, from: string | null) => {
+    known.set(tokenId, { at: clock(), from })
     unsaved.add(tokenId)
   }
   /** The agent of a deleted token may be connected for a moment longer. */
   const noteAgain = (tokenId: number) => {
-    if (known.has(tokenId)) note(tokenId)
+    const use = known.get(tokenId)
+    if (use) note(tokenId, use.from)
   }
   const save = async () => {
     for (const tokenId of connections.keys()) noteAgain(tokenId)
@@ -54,14 +63,18 @@ export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promis
   return {
     note,
     hold(tokenId) {
-      note(tokenId)
+      noteAgain(tokenId)
       connections.add(tokenId, 1)
       return () => {
         noteAgain(tokenId)
         connections.add(tokenId, -1)
       }
     },
-    find: (tokenId) => (connections.has(tokenId) ? clock() : (known.get(tokenId) ?? null)),
+    find(tokenId) {
+      const use = known.get(tokenId)
+      if (!use) return null
+      return connections.has(tokenId) ? { ...use, at: clock() } : use
+    },
     remove(tokenIds) {
       for (const tokenId of tokenIds) if (known.delete(tokenId)) unsaved.add(tokenId)
     },
@@ -88,12 +101,14 @@ function createCounter() {
 }
 
 /** Those of tokens that were deleted after the last save are dropped. Ids are never given again. */
-async function load(db: Kysely<Database>, liveDb: Kysely<LiveDatabase>): Promise<Map<number, number>> {
+async function load(db: Kysely<Database>, liveDb: Kysely<LiveDatabase>): Promise<Map<number, TokenUse>> {
   const tokens = await db.selectFrom('node_tokens').select('id').execute()
   const existing = new Set(tokens.map(({ id }) => id))
   const rows = await liveDb.selectFrom('token_uses').selectAll().execute()
   const uses = new Map(
-    rows.filter((row) => existing.has(row.token_id)).map((row) => [row.token_id, row.used_at]),
+    rows
+      .filter((row) => existing.has(row.token_id))
+      .map((row) => [row.token_id, { at: row.used_at, from: row.used_from }]),
   )
   const gone = rows.map((row) => row.token_id).filter((id) => !existing.has(id))
   await saveUses(liveDb, gone, uses)
@@ -104,20 +119,21 @@ async function load(db: Kysely<Database>, liveDb: Kysely<LiveDatabase>): Promise
 async function saveUses(
   liveDb: Kysely<LiveDatabase>,
   ids: readonly number[],
-  uses: ReadonlyMap<number, number>,
+  uses: ReadonlyMap<number, TokenUse>,
 ): Promise<void> {
   if (ids.length === 0) return
   await liveDb.transaction().execute(async (tx) => {
     for (const id of ids) {
-      const used_at = uses.get(id)
-      if (used_at === undefined) {
+      const use = uses.get(id)
+      if (!use) {
         await tx.deleteFrom('token_uses').where('token_id', '=', id).execute()
         continue
       }
+      const values = { used_at: use.at, used_from: use.from }
       await tx
         .insertInto('token_uses')
-        .values({ token_id: id, used_at })
-        .onConflict((conflict) => conflict.column('token_id').doUpdateSet({ used_at }))
+        .values({ token_id: id, ...values })
+        .onConflict((conflict) => conflict.column('token_id').doUpdateSet(values))
         .execute()
     }
   })

@@ -218,6 +218,7 @@ function toPat(
   { node_id, expire_at, revoked, key_token_id, ...rest }: Row,
 ): Pat {
   const broughtKey = key_token_id === rest.id
-  const lastUsed = tokenUses.find(rest.id)
-  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1, broughtKey, lastUsed }
+  const use = tokenUses.find(rest.id)
+  const uses = { lastUsed: use?.at ?? null, lastUsedFrom: use?.from ?? null }
+  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1, broughtKey, ...uses }
 }

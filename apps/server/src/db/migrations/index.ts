@@ -52,4 +52,5 @@ export const LIVE_MIGRATIONS: readonly string[] = [
   ) STRICT;`,
   counts,
   'CREATE TABLE token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL) STRICT;',
+  'ALTER TABLE token_uses ADD COLUMN used_from TEXT;',
 ]

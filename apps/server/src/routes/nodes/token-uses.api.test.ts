@@ -47,6 +47,17 @@ test('it is in use while its agent is connected', async () => {
   expect(await lastUsed()).toBe(end)
 })
 
+test('it tells from which address a token was used, also after a restart and while its agent is connected', async () => {
+  const from = async () => (await tokens())[0]?.lastUsedFrom
+  expect(await from()).toBeNull()
+  await use()
+  expect(await from()).toBe('127.0.0.1')
+  await server.restart()
+  expect(await from()).toBe('127.0.0.1')
+  await connect(node.token)
+  expect(await from()).toBe('127.0.0.1')
+})
+
 test('a restart does not forget it', async () => {
   await use()
   await server.restart()
@@ -75,5 +86,5 @@ test('many uses are one row of the file, written server.now and then', async () 
   for (let i = 0; i < 20; i++) await use()
   expect(await kept()).toEqual([])
   await server.context.tokenUses.save()
-  expect(await kept()).toEqual([{ token_id: expect.any(Number), used_at: BEGIN }])
+  expect(await kept()).toEqual([{ token_id: expect.any(Number), used_at: BEGIN, used_from: '127.0.0.1' }])
 })

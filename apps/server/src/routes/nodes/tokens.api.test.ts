@@ -37,6 +37,7 @@ describe('a new token', () => {
       broughtKey: false,
       published: 0,
       lastUsed: null,
+      lastUsedFrom: null,
       created_at: expect.any(String),
       updated_at: pat.created_at,
     })
